@@ -15,7 +15,7 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).parent))  # as a script or with -m
 import one_thread  # noqa: F401, I001  before NumPy reads the environment
 
-from fedaudit import figures
+from fedaudit.figures import drawing
 from fedaudit.running import runner
 from fedaudit.verify.moves import audit
 from fedaudit.verify.pictures import curves
@@ -36,7 +36,7 @@ FUNCTIONS: dict[str, dict[Any, tuple[str, ...]]] = {
     "hunt": {audit: ("_hunted", "examined")},
     "replays": {audit: ("certify", "reduced", "shrink", "endurance", "breaks", "tougher")},
     "repair": {audit: ("repair",)},
-    "figures": {curves: ("picture",), figures: ("draw", "svg")},
+    "figures": {curves: ("picture",), drawing: ("draw", "svg")},
 }
 # Processor seconds of these statements before formulas were cancelled by python-flint and runs were measured in large
 # batches, on two busy cores of 2026.

@@ -660,13 +660,14 @@ def _compare(arguments: argparse.Namespace) -> int:
 
 
 def _certify(arguments: argparse.Namespace) -> int:
+    from fedaudit.figures.words.plain_text import instance_lines
     from fedaudit.verify.certify.command import certify_files, status
     from fedaudit.verify.certify.sandbox import LIMIT, Limit
 
     from .running.store import own_rows
 
     limit = Limit.parse(arguments.limit) if arguments.limit is not None else LIMIT
-    rows = certify_files(arguments.files, limit, explained=arguments.explain, owned=own_rows)
+    rows = certify_files(arguments.files, limit, telling=instance_lines if arguments.explain else None, owned=own_rows)
     if arguments.json:
         _print_json(rows)
     elif not all(row["malformed"] for row in rows) or not rows:
@@ -706,7 +707,7 @@ def _plot(arguments: argparse.Namespace) -> int:
     if values and not found:
         raise UserError(f"{name} with values", "a statement", "leave the values out")
     one_thread()
-    from fedaudit.figures import draw, image
+    from fedaudit.figures.drawing import draw, image
     from fedaudit.figures.kinds import named_pictures as pictures
     from fedaudit.verify.pictures.curves import (  # by its full name: the type that fedaudit.figures sees
         curves_at,

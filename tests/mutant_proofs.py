@@ -24,10 +24,10 @@ from fedaudit.verify.kernel.core.budget import metered
 from fedaudit.verify.kernel.core.claim import KINDS
 from fedaudit.verify.kernel.core.expression import parse_relation
 from fedaudit.verify.kernel.core.rational import Malformed, Node, Rejected
+from fedaudit.verify.kernel.core.world import SETTINGS
 from fedaudit.verify.kernel.proofs import proof
 from fedaudit.verify.kernel.proofs.judgement import Judgement, same
 from fedaudit.verify.kernel.proofs.rules.facts import FACTS
-from fedaudit.verify.kernel.worlds.registry import HOMES as SETTINGS
 from fedaudit.verify.proposals import measured_runs as measured
 from fedaudit.verify.proposals.edges import instances_of
 from fedaudit.verify.proposals.measured_runs import Disagreement, Effort, measure_on

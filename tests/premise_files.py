@@ -8,7 +8,7 @@ from functools import cache
 
 from fedaudit.bounds.catalogue.discovery import find
 from fedaudit.bounds.language.statement import Statement
-from fedaudit.bounds.proofs import derivation_check as derive
+from fedaudit.bounds.proofs.argument import argued, knowns_of
 from fedaudit.bounds.proofs.premise_identity import Average, Shown
 from fedaudit.verify.proposals.single_premises import Single, singles
 
@@ -22,8 +22,8 @@ def cases_of(statement: Statement) -> Iterator[Single]:
     """The premises of all ways to prove it."""
     for way in statement.follows_from:
         if all(c in catalogue() for c in way.cites):
-            _, argument = derive.argued(replace(statement, follows_from=(way,)), dict(catalogue()))
-            knowns = dict.fromkeys(derive._knowns(argument))  # pyright: ignore[reportPrivateUsage]
+            _, argument = argued(replace(statement, follows_from=(way,)), dict(catalogue()))
+            knowns = dict.fromkeys(knowns_of(argument))
             shown = [k for k in knowns if isinstance(k.rule, Shown | Average)]
             yield from singles(statement, shown) if shown else ()
 

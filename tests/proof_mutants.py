@@ -15,8 +15,11 @@ from sympy import Eq, Ge, Gt, Le, Lt, Rational
 
 from fedaudit.bounds.catalogue.printed_constants import constants, mutate
 from fedaudit.bounds.language.statement import Statement
-from fedaudit.bounds.proofs.derivation_check import argued, derive, settle, shown
+from fedaudit.bounds.proofs.argument import argued
+from fedaudit.bounds.proofs.derivation_check import derive
+from fedaudit.bounds.proofs.hand_premises import shown
 from fedaudit.bounds.proofs.premise_identity import check
+from fedaudit.bounds.proofs.step_decisions import settle
 from fedaudit.errors import UserError
 from fedaudit.verify.moves.audit import hunt_row
 

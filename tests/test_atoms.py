@@ -54,7 +54,8 @@ from fedaudit.bounds.papers.zhang.symbols import L as ZHANG_L
 from fedaudit.bounds.papers.zhang.symbols import Omega, mu_at_most_L, tau
 from fedaudit.bounds.papers.zhang.symbols import mu as PL_MU
 from fedaudit.bounds.proofs.atoms import MEAN_CONVEX, Bound, Convex, Minimum, Near, Smooth, Square
-from fedaudit.bounds.proofs.derivation_check import derive, shown, taken
+from fedaudit.bounds.proofs.derivation_check import derive
+from fedaudit.bounds.proofs.hand_premises import shown, taken
 from fedaudit.bounds.proofs.method_vectors import Frame, Reader, others
 from fedaudit.bounds.proofs.premise_identity import Shown, check, defined, known, reader_of, stands
 from fedaudit.bounds.proofs.premise_identity import shown as show
@@ -433,7 +434,7 @@ def test_an_assumption_that_is_charged_and_not_made_is_told_and_nothing_is_prove
     known_ = catalogue()
     made = derive(replace(known_["buttaci/lem4.2"], implicit=()), known_, slack=False)
     assert not made.proved
-    assert any(f.startswith("assumption:") and "nonnegative_weights" in f for f in made.findings)
+    assert any(f.startswith("assumption:") and "nonnegative_weights" in f for f in made.texts)
 
 
 def test_strong_convexity_with_another_constant_does_not_count() -> None:
@@ -442,7 +443,7 @@ def test_strong_convexity_with_another_constant_does_not_count() -> None:
     other = tuple(replace(a, args=(L,)) if a == strongly_convex else a for a in statement.implicit)
     made = derive(replace(statement, implicit=other), known_, slack=False)
     assert not made.proved
-    assert any("strongly_convex with" in f for f in made.findings)
+    assert any("strongly_convex with" in f for f in made.texts)
 
 
 def _by(premise: Known) -> Derivation:
@@ -459,7 +460,7 @@ def test_an_identity_that_fails_is_refused_with_what_is_left_over() -> None:
     wrong = show(Le(N(k), X(k) / 2), "half of Jensen", ON_FEDPROX, (1, Square(gradient - mean(gradient), "mean")))
     made = derive(replace(statement, follows_from=(_by(wrong),)), known_, slack=False)
     assert not made.proved
-    assert any(f.startswith("refused: half of Jensen") and "left over" in f for f in made.findings)
+    assert any(f.startswith("refused: half of Jensen") and "left over" in f for f in made.texts)
 
 
 def test_a_premise_that_only_calls_itself_shown_is_one_by_hand() -> None:
@@ -519,7 +520,7 @@ def test_a_false_display_has_no_such_proof() -> None:
     repaired, printed = known_["buttaci/appA-strong-second~repaired"], known_["buttaci/appA-strong-second"]
     made = derive(replace(printed, follows_from=repaired.follows_from[1:]), known_, slack=False)
     assert not made.proved
-    assert any(f.startswith("refused:") and "left over" in f for f in made.findings)
+    assert any(f.startswith("refused:") and "left over" in f for f in made.texts)
 
 
 def test_the_range_of_a_closed_index_is_no_premise_and_any_other_range_is_one() -> None:

@@ -20,8 +20,8 @@ from fedaudit.bounds.language.algebra import Le, Rational
 from fedaudit.bounds.language.statement import Statement
 from fedaudit.bounds.lint.checks import lint
 from fedaudit.bounds.papers.benmansour.derivations import contraction
-from fedaudit.bounds.proofs.derivation_check import prove
-from fedaudit.figures import draw as picture_of
+from fedaudit.bounds.proofs.step_decisions import prove
+from fedaudit.figures.drawing import draw as picture_of
 from fedaudit.verify import kernel
 from fedaudit.verify.experiments import experiment
 from fedaudit.verify.moves.audit import derive_row, hunt_row, literal_row, verify_row

@@ -137,7 +137,7 @@ BAD = {
     "missing": (["buttaci/lem4.1", "E=5"], "G (bound on the stochastic gradients"),
     "no domain": (["buttaci/lem4.1", "E=5/2", "G=1", "gamma=1"], "a whole number from 1 on"),
     "condition": (["buttaci/lem4.1", "E=5", "G=1", "gamma=2", "alpha=1"], "its condition gamma(t) <= 1/alpha"),
-    "fixed": (["buttaci/thm4.1-I", *TEXTS, "t=1", "gamma=1"], "gamma(t) = 1/(2*L_alpha*E)"),
+    "fixed": (["buttaci/thm4.1-I", *TEXTS, "t=1", "gamma=1"], "gamma(t) = 1/(2*E*L_alpha)"),
     "several": (["buttaci/lem4.*", "E=1"], "one id"),
     "twice": (["buttaci/lem4.1", "E=1", "E=2"], "every symbol once"),
     "no number": (["buttaci/lem4.1", "E=one"], "a number"),

@@ -67,7 +67,7 @@ def test_the_component_is_the_construction(C: int) -> None:
 
 @slow("derives it in two ways, with slack")
 def test_its_second_case_is_false_as_printed_and_not_needed() -> None:
-    findings = derive(THEOREM, catalogue()).findings
+    findings = derive(THEOREM, catalogue()).texts
     assert [f.split(":")[0] for f in findings if "false" in f] == ["step C.45"]
     assert any(f.startswith("another way") and "follows (proof)" in f for f in findings)
     assert any("the minimum is not needed" in f for f in findings)
@@ -118,7 +118,7 @@ def test_fedavg_keeps_a_sixteenth_of_its_gap_a_round() -> None:
     assert hunt_row(printed, 0, 0.5)["verdict"] == "survived"
     made = derive(printed, catalogue(), slack=False)
     assert made.status == "claims-more"  # theorem 4.5 leaves out beta = 1 and has a second term
-    assert made.findings[-1].endswith("follows (proof)")
+    assert made.texts[-1].endswith("follows (proof)")
     faster = replace(printed, then=Ge(gap(t), Delta / 2 ** (2 * t)), follows_from=())
     assert hunt_row(faster, 0, 0.1)["reason"].startswith("the witness fails")
 

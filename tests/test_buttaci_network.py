@@ -24,10 +24,10 @@ from fedaudit.problems.data.network_data import digits, messages, observe, parti
 from fedaudit.verify import kernel
 from fedaudit.verify.certify.command import certify
 from fedaudit.verify.experiments.buttaci.networks import Networks
+from fedaudit.verify.kernel.core.check import world
 from fedaudit.verify.kernel.core.claim import read as read_claim
 from fedaudit.verify.kernel.core.expression import Op
 from fedaudit.verify.kernel.core.rational import Node
-from fedaudit.verify.kernel.worlds.check import world
 from fedaudit.verify.kernel.worlds.limit import moments
 from fedaudit.verify.kernel.worlds.network import Network
 from fedaudit.verify.kernel.worlds.order import Paths
@@ -308,7 +308,7 @@ def test_no_log_normal_network_has_weights_of_one_sign() -> None:
     assert derive(printed, catalogue([printed]), slack=False).status == "follows"
     literal = derive(statement("buttaci/prop3.4-upper"), catalogue(), slack=False)
     assert literal.status == "not-derived"
-    assert any("assumes nonnegative_weights" in finding for finding in literal.findings)
+    assert any("assumes nonnegative_weights" in finding for finding in literal.texts)
     parameters = {"theta": "1", "phi": "1/100", "epsilon": "1/2", "delta": "0"}
     instance = {"C": 2, "coupling": "0", "parameters": parameters}
     with pytest.raises(kernel.Rejected, match="nonnegative_weights"):

@@ -35,7 +35,7 @@ def test_the_thesis_s_way_to_lemma_B_4_has_a_gap_and_another_way_has_none() -> N
     made = derive(statement("buttaci/lemB.4"), catalogue(), slack=False)
     assert made.status == "not-derived"
     assert [step.where for step in made.steps if step.decision.status == "false"] == ["a_3"]
-    assert made.findings[-1] == "another way, from buttaci/lem4.1: follows (proof)"
+    assert made.texts[-1] == "another way, from buttaci/lem4.1: follows (proof)"
 
 
 @pytest.mark.parametrize("label", only([], LABELS[3:], "two searches each"))  # the lemmas: tests/test_hunt.py

@@ -178,7 +178,7 @@ def test_lemma_C_2_does_not_follow() -> None:
     assert {f.rule for f in lint(printed, catalogue())} == {"monotone"}
     made = derive(printed, catalogue(), slack=False)
     assert (made.status, made.proved) == ("not-derived", False)
-    assert any(f.startswith("step C.22") and "false" in f for f in made.findings)
+    assert any(f.startswith("step C.22") and "false" in f for f in made.texts)
 
 
 @pytest.mark.parametrize("label", ["lem4.3", "lem4.4", "lemC.1-kappa", *LATER])

@@ -67,8 +67,8 @@ def test_derivations(label: str, status: str, factor: float) -> None:
     if status == "follows":
         assert made.evidence == "proof"
     else:
-        assert made.findings[-1].startswith("another way")
-        assert made.findings[-1].endswith("follows (proof)")
+        assert made.texts[-1].startswith("another way")
+        assert made.texts[-1].endswith("follows (proof)")
 
 
 SEARCHED = slow("one long search each")

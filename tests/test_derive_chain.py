@@ -20,9 +20,12 @@ from fedaudit.bounds.decide.decision import violates
 from fedaudit.bounds.decide.sample_points import conjuncts
 from fedaudit.bounds.language.derivation import Argument, Derivation, Known, Step
 from fedaudit.bounds.language.statement import Statement, with_values
-from fedaudit.bounds.proofs import condition_strength as wider
-from fedaudit.bounds.proofs.condition_strength import tighter
-from fedaudit.bounds.proofs.derivation_check import Derived, _dimensions_agree, argued, compare, derive, view
+from fedaudit.bounds.proofs.argument import argued
+from fedaudit.bounds.proofs.derivation_check import Derived, compare, derive
+from fedaudit.bounds.proofs.factors import condition_strength as wider
+from fedaudit.bounds.proofs.factors.condition_strength import tighter
+from fedaudit.bounds.proofs.factors.slack import dimensions_agree
+from fedaudit.bounds.proofs.statement_view import view
 from fedaudit.errors import UserError
 
 CATALOGUE = catalogue()
@@ -83,7 +86,7 @@ def test_slack_adds_to_a_derivation_and_changes_nothing_else(identifier):
     plain, loose = derived(identifier), derived(identifier, slack=True)
     assert plain.slack == ()
     assert loose.findings[: len(plain.findings)] == plain.findings
-    assert replace(loose, slack=(), terms=(), findings=plain.findings) == plain
+    assert replace(loose, terms=(), findings=plain.findings) == plain
 
 
 def test_a_condition_is_tighter_if_it_implies_the_other_and_not_the_other_way_round():
@@ -131,7 +134,7 @@ def test_a_missing_lemma_is_named():
     theorem = CATALOGUE["buttaci/thm4.1-II"]
     result = derive(theorem, {theorem.id: theorem})
     assert result.status == "not-derived"
-    assert "buttaci/lemB.3" in result.findings[0]
+    assert "buttaci/lemB.3" in result.texts[0]
 
 
 def test_an_assumption_the_statement_does_not_make_is_reported():
@@ -139,20 +142,20 @@ def test_an_assumption_the_statement_does_not_make_is_reported():
     weaker = replace(theorem, implicit=())
     result = derive(weaker, CATALOGUE, slack=False)
     assert result.status == "not-derived"
-    assert any("independent_noise" in finding for finding in result.findings)
+    assert any("independent_noise" in finding for finding in result.texts)
 
 
 def test_the_minimum_of_theorem_4_2_is_reported_as_not_needed():
-    assert any(f.startswith("vacuous") and "proved" in f for f in derived("buttaci/thm4.2").findings)
+    assert any(f.startswith("vacuous") and "proved" in f for f in derived("buttaci/thm4.2").texts)
 
 
 @slow("derives it in two ways, with slack")
 def test_the_second_case_of_theorem_4_2_is_false_as_printed_and_not_needed():
     result = derive(PRINTED_4_2, CATALOGUE)
     assert result.status == "not-derived"
-    assert [f.split(":")[0] for f in result.findings if "false" in f] == ["step B.44"]
-    assert any(f.startswith("another way") and "follows (proof)" in f for f in result.findings)
-    assert any(f.startswith("vacuous") for f in result.findings)
+    assert [f.split(":")[0] for f in result.texts if "false" in f] == ["step B.44"]
+    assert any(f.startswith("another way") and "follows (proof)" in f for f in result.texts)
+    assert any(f.startswith("vacuous") for f in result.texts)
 
 
 def test_a_proof_must_end_with_the_statement():
@@ -217,7 +220,7 @@ def check_goal(identifier: str, constant: Constant, factor: Rational) -> None:
     if result.status != before.status:
         check_evidence(mutant, result)
         return
-    if not _dimensions_agree(mutant) or (constant, factor) in {(s.constant, s.factor) for s in before.slack}:
+    if not dimensions_agree(mutant) or (constant, factor) in {(s.constant, s.factor) for s in before.slack}:
         return
     assert weaker(CATALOGUE[identifier], mutant)
 
@@ -310,7 +313,7 @@ def check_cited(citing: str, identifier: str, constant: Constant, factor: Ration
         return
     if any(not s.cited or (s.constant, s.factor) == (constant, factor) for s in before.slack):
         return
-    assert not _dimensions_agree(mutant) or weaker(mutant, CATALOGUE[identifier])
+    assert not dimensions_agree(mutant) or weaker(mutant, CATALOGUE[identifier])
 
 
 @pytest.mark.parametrize(

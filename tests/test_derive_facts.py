@@ -12,7 +12,7 @@ from fedaudit.bounds.decide.decision import decide, violation
 from fedaudit.bounds.decide.facts import FACTS, Fact
 from fedaudit.bounds.decide.sample_points import Sampler
 from fedaudit.bounds.language.derivation import Induction, Known, Step
-from fedaudit.bounds.proofs.derivation_check import prove, settle
+from fedaudit.bounds.proofs.step_decisions import prove, settle
 
 PROVED = [fact for fact in FACTS if fact.proof is not None]
 

@@ -15,7 +15,8 @@ from fedaudit.bounds.catalogue.discovery import catalogue
 from fedaudit.bounds.decide.facts import Fact, young
 from fedaudit.bounds.language.derivation import Argument, Derivation, Known, Requirement, Step, View
 from fedaudit.bounds.language.statement import Assumption, Glossary, Statement
-from fedaudit.bounds.proofs.derivation_check import Derived, _walk, argued, derive
+from fedaudit.bounds.proofs.argument import argued, walk
+from fedaudit.bounds.proofs.derivation_check import Derived, derive
 
 WORDS = Glossary()
 slope, rise, room, size = (WORDS.symbol(name, "1", name) for name in ("slope", "rise", "room", "size"))
@@ -82,7 +83,7 @@ def test_a_false_step_derives_nothing_even_if_no_other_uses_it():
     assert run(goal, LEMMA).status == "follows"
     broken = run(replace(goal, follows_from=(by(aside(5), "lemma"),)), LEMMA)
     assert broken.status == "not-derived"
-    assert any("aside" in finding and "false" in finding for finding in broken.findings)
+    assert any("aside" in finding and "false" in finding for finding in broken.texts)
 
 
 def test_a_false_goal_is_still_a_claim_of_more():
@@ -117,7 +118,7 @@ def from_premises(*claims):
 def test_a_premise_that_is_the_goal_or_stronger_is_refused(claim):
     result = run(toy("goal", Le(slope, 3 * rise), from_premises(claim)))
     assert result.status == "not-derived"
-    assert any(f.startswith("refused:") and "premise 0" in f for f in result.findings)
+    assert any(f.startswith("refused:") and "premise 0" in f for f in result.texts)
 
 
 def test_a_premise_that_is_the_goal_under_the_conditions_is_refused():
@@ -128,7 +129,7 @@ def test_a_premise_that_is_the_goal_under_the_conditions_is_refused():
 def test_two_premises_that_meet_in_the_middle_are_a_derivation():
     result = run(toy("goal", Le(slope, 6 * rise), from_premises(Le(slope, 2 * between), Le(between, 3 * rise))))
     assert result.status == "follows"
-    assert not any(f.startswith("refused:") for f in result.findings)
+    assert not any(f.startswith("refused:") for f in result.texts)
 
 
 def test_what_the_conditions_give_does_not_make_a_premise_the_goal():
@@ -180,7 +181,7 @@ def test_a_statement_does_not_follow_from_itself():
     two = toy("two", Le(slope, rise), by(at_once, "one"))
     result = run(one, two)
     assert result.status == "not-derived"
-    assert "toy/one -> toy/two -> toy/one" in result.findings[0]
+    assert "toy/one -> toy/two -> toy/one" in result.texts[0]
 
 
 def test_any_way_may_prove_but_the_first_makes_the_status():
@@ -201,11 +202,11 @@ ASSUMING = replace(LEMMA, let=(SMOOTH,))
 
 def test_assumptions_of_what_is_cited_cannot_be_swapped():
     honest = toy("goal", Le(slope, 3 * rise), cited_with(lambda lemma: lemma.holds()))
-    assert any("smooth" in f for f in run(honest, ASSUMING).findings)
+    assert any("smooth" in f for f in run(honest, ASSUMING).texts)
     swapped = toy("goal", Le(slope, 3 * rise), cited_with(lambda lemma: replace(lemma.holds(), assumes=())))
     result = run(swapped, ASSUMING)
     assert result.status == "not-derived"
-    assert any(f.startswith("refused: toy/lemma") for f in result.findings)
+    assert any(f.startswith("refused: toy/lemma") for f in result.texts)
 
 
 @pytest.mark.parametrize(
@@ -262,9 +263,9 @@ def test_a_quantity_that_is_read_as_another_is_written_by_hand():
 
 def test_a_citation_that_no_step_uses_is_reported():
     goal = toy("goal", Le(4 * size * rise, SQUARE), by(lambda goal, lemma: at_once(goal), "lemma"))
-    assert any(f.startswith("citation: toy/lemma") for f in run(goal, LEMMA).findings)
+    assert any(f.startswith("citation: toy/lemma") for f in run(goal, LEMMA).texts)
     used = toy("goal", Le(slope, 3 * rise), by(at_once, "lemma"))
-    assert not any(f.startswith("citation:") for f in run(used, LEMMA).findings)
+    assert not any(f.startswith("citation:") for f in run(used, LEMMA).texts)
 
 
 def test_a_premise_in_the_place_of_a_citation_is_reported():
@@ -272,7 +273,7 @@ def test_a_premise_in_the_place_of_a_citation_is_reported():
         retyped = premise(Le(lemma.lhs, rise), "the bound behind the lemma")
         return ends(goal, retyped, premise(Le(rise, room)), lemma.holds())
 
-    findings = run(toy("goal", Le(slope, room), by(proof, "lemma")), LEMMA).findings
+    findings = run(toy("goal", Le(slope, room), by(proof, "lemma")), LEMMA).texts
     assert any("takes the place of toy/lemma: the bound behind the lemma" in f for f in findings)
 
 
@@ -320,7 +321,7 @@ CITING = [
 def used_parts(statement, known, cited):
     """Which relations of a cited statement the first derivation uses."""
     _, argument = argued(statement, known)
-    walked = _walk((*argument.steps, *argument.bounds))
+    walked = walk((*argument.steps, *argument.bounds))
     return {k.citation.part for k in walked if isinstance(k, Known) and k.citation and k.because == cited}
 
 
@@ -346,7 +347,7 @@ def test_bounds_ten_times_weaker_or_stronger_leave_no_false_step_standing(name, 
         if any(d.status == "false" for d in decisions):
             assert result.status != "follows"
             assert not result.proved or cited not in result.proved_from  # another way may prove it without the lemma
-        told = any(f.startswith(("citation:", "vacuous:")) for f in result.findings)  # it decides nothing, and is told
+        told = any(f.startswith(("citation:", "vacuous:")) for f in result.texts)  # it decides nothing, and is told
         noticed[weaker] = (result.status, result.factor) != ("follows", before.factor) or told
     if before.status == "follows" and before.factor == 1 and moved:
         either = all(isinstance(r, Eq) for r in moved)  # which way an equation is weaker, depends on its use

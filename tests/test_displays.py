@@ -17,7 +17,7 @@ from fedaudit.bounds import papers
 from fedaudit.bounds.catalogue.discovery import catalogue, statement
 from fedaudit.bounds.language.statement import Statement
 from fedaudit.bounds.proofs.derivation_check import derive
-from fedaudit.bounds.proofs.term_factors import terms
+from fedaudit.bounds.proofs.factors.term_factors import terms
 from fedaudit.verify.moves.audit import derive_row
 
 INTRODUCTION = [

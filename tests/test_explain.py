@@ -12,7 +12,7 @@ from fedaudit.cli import main
 HERE = Path(__file__).parent
 RUN = HERE / "certificates" / "run" / "scaffold-descent.json"
 SCAFFOLD = HERE.parent / "examples" / "scaffold.py"
-PARTS = ["kernel", "method", "assumptions", "conditions", "both sides"]
+PARTS = ["counterexample", "kernel", "method", "assumptions", "conditions", "both sides"]
 
 
 def test_the_parts_of_a_run_are_printed_with_their_values(capsys: pytest.CaptureFixture[str]) -> None:
@@ -30,9 +30,9 @@ def test_only_the_modules_that_are_used_are_named(capsys: pytest.CaptureFixture[
     assert main(["certify", "--explain", "--json", str(RUN), str(SCAFFOLD)]) == 0
     (row,) = json.loads(capsys.readouterr().out)
     layers = [line.removeprefix("verify/kernel/").partition(": ") for line in row["explain"]["kernel"][:-1]]
-    assert [layer for layer, _, _ in layers] == ["core", "losses", "runs", "worlds"]
+    assert [layer for layer, _, _ in layers] == ["core"]
     named = {f"{layer}/{file.split()[0]}" for layer, _, files in layers for file in files.split(", ")}
-    assert {"worlds/check.py", "runs/run.py", "core/method.py", "losses/loss.py", "core/expression.py"} <= named
+    assert {"core/check.py", "core/run.py", "core/method.py", "core/loss.py", "core/expression.py"} <= named
     assert not {"worlds/meta.py", "worlds/network.py", "worlds/order.py"} & named
     folder = HERE.parent / "verify" / "kernel"
     total = sum(len((folder / name).read_text().splitlines()) for name in named)

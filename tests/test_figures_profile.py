@@ -12,7 +12,7 @@ from test_figures_convergence import overlaps
 
 from fedaudit.bounds.catalogue.discovery import statement
 from fedaudit.cli import PICTURES, main
-from fedaudit.figures import draw
+from fedaudit.figures.drawing import draw
 from fedaudit.figures.kinds import cloud
 from fedaudit.figures.kinds import named_pictures as pictures
 from fedaudit.figures.kinds import relatives as profile

@@ -13,7 +13,8 @@ from fedaudit.problems.losses.regularised import Regulariser
 from fedaudit.problems.runs.compiled_method import programme
 from fedaudit.problems.runs.interpreter import Setup
 from fedaudit.problems.runs.phase_list import flat
-from fedaudit.problems.runs.rule_values import Place, Scope, initial, scope_of
+from fedaudit.problems.runs.rule_values import Scope, initial, scope_of
+from fedaudit.problems.runs.setup import Place
 
 METHOD = PROPOSED.data(tree, {"vstep2"})
 

@@ -15,16 +15,16 @@ from runs import Data, about_runs, exact_run, point_of, reach
 import fedaudit as fa
 from fedaudit.verify import kernel
 from fedaudit.verify.kernel import Entry, Form, Programme, Vec
+from fedaudit.verify.kernel.core.loss import Vector, combine, dot
+from fedaudit.verify.kernel.core.problem import NONE
 from fedaudit.verify.kernel.core.rational import Node
+from fedaudit.verify.kernel.core.run import read_loss
 from fedaudit.verify.kernel.gram.programme import VARIANCES
 from fedaudit.verify.kernel.gram.variables import Leaves
-from fedaudit.verify.kernel.losses import table
-from fedaudit.verify.kernel.losses.loss import Vector, combine, dot
+from fedaudit.verify.kernel.losses import minimum, table
 from fedaudit.verify.kernel.losses.minimum import lowest
-from fedaudit.verify.kernel.losses.regulariser import NONE, Regulariser
+from fedaudit.verify.kernel.losses.regulariser import Regulariser
 from fedaudit.verify.kernel.losses.regulariser import read as regulariser
-from fedaudit.verify.kernel.runs import problem
-from fedaudit.verify.kernel.runs.run import LOSSES
 
 IN_REACH = [
     *("buttaci/thm4.1-I", "buttaci/lem4.1", "buttaci/lem4.2", "buttaci/lemB.1", "buttaci/lemB.4", "buttaci/thm4.4-I"),
@@ -102,7 +102,7 @@ def solve_local(
 
 def read_off(worst: Programme, instance: Data) -> tuple[dict[tuple[str, str], fmpq], dict[str, fmpq]]:
     """The Gram matrix and the unknowns of an instance: gradients and values of its losses where they are read."""
-    d, losses = instance["d"], [LOSSES[c["kind"]](Node(c, "loss"), instance["d"]) for c in instance["clients"]]
+    d, losses = instance["d"], [read_loss(Node(c, "loss"), instance["d"]) for c in instance["clients"]]
     origin = minimiser(instance, losses) if worst.minimised else (fmpq(0),) * d
     start = tuple(fmpq(str(x)) - y for x, y in zip(instance["w0"], origin, strict=True))
     leaves: dict[str, Vector] = {"start": start}
@@ -260,7 +260,7 @@ def test_forms_of_any_leaves_are_what_a_replay_measures(name: str, monkeypatch: 
     if worst.minimisers is not None:
         made["minimisers"] = [written(vector(x, leaves, d)) for x in worst.minimisers]
     monkeypatch.setattr(table, "interpolates", anywhere)
-    monkeypatch.setattr(problem, "least_of_each", taken)
+    monkeypatch.setattr(minimum, "least_of_each", taken)
     world = kernel.world(claim, made)
     op, *_ = relation = claim["then"][at["relation"]]
     evaluated = [side(world, tree, at, claim) for tree in relation[1:]]

@@ -23,9 +23,9 @@ from fedaudit.bounds.papers.buttaci.two_groups import (
     steep,
     u_steep,
 )
+from fedaudit.bounds.proofs.atoms import Idle
 from fedaudit.bounds.proofs.derivation_check import derive
 from fedaudit.bounds.proofs.premise_identity import check
-from fedaudit.bounds.proofs.two_groups import Idle
 from fedaudit.errors import UserError
 
 PROVED = ("buttaci/thm4.2", "buttaci/thm4.5", "buttaci/sec4.4-fedavg-lower")

@@ -7,8 +7,8 @@ from flint import fmpq
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fedaudit.verify.kernel.core.loss import ONE, Loss, piecewise, semidefinite
 from fedaudit.verify.kernel.core.rational import Node
-from fedaudit.verify.kernel.losses.loss import ONE, Loss, piecewise, semidefinite
 from fedaudit.verify.kernel.losses.minimum import lines
 from fedaudit.verify.kernel.losses.regulariser import Regulariser
 

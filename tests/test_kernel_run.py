@@ -15,10 +15,9 @@ from fedaudit.bounds.catalogue.discovery import statement
 from fedaudit.problems.losses.quadratics import Quadratics
 from fedaudit.problems.runs.interpreter import Setup, run
 from fedaudit.verify import kernel
-from fedaudit.verify.kernel.losses.draws import Draw
-from fedaudit.verify.kernel.losses.loss import Loss, Vector
-from fedaudit.verify.kernel.runs.distribution import condensed
-from fedaudit.verify.kernel.runs.rule_value import State
+from fedaudit.verify.kernel.core.loss import Loss, Vector
+from fedaudit.verify.kernel.core.randomness import Draw
+from fedaudit.verify.kernel.runs.mean_covariance import State, condensed
 from fedaudit.verify.moves.audit import read
 
 METHOD: dict[str, Any] = {

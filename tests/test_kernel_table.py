@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 from runs import exact_run
 
 from fedaudit.verify import kernel
+from fedaudit.verify.kernel.core.loss import Loss, dot, piecewise, quadratic
 from fedaudit.verify.kernel.core.rational import Node
-from fedaudit.verify.kernel.losses.loss import Loss, dot, piecewise, quadratic
+from fedaudit.verify.kernel.core.run import read_loss
 from fedaudit.verify.kernel.losses.table import read
-from fedaudit.verify.kernel.runs.run import LOSSES
 
 Data = dict[str, Any]
 SMALL = st.integers(-6, 6).map(lambda n: fmpq(n, 2))
@@ -184,7 +184,7 @@ def as_tables(claim: Any, instance: Data, at: Any, patch: pytest.MonkeyPatch) ->
     constants = {name: fmpq(str(x)) for name, x in instance["constants"].items()}
     tables: list[Data] = []
     for client in instance["clients"]:
-        loss: Any = LOSSES[client["kind"]](Node(client, "loss"), instance["d"])
+        loss: Any = read_loss(Node(client, "loss"), instance["d"])
         L = constants["L"]
         mu = next(x for x in (constants.get("mu", L), fmpq(0), -L) if loss.above(x))
         tables.append(table([(w, loss.gradient(w), loss.value(w)) for w in points], mu, L))

@@ -19,7 +19,7 @@ from fedaudit.bounds.formulas.number_length import MOST_DIGITS, long_in_code
 from fedaudit.cli import main
 from fedaudit.errors import UserError
 from fedaudit.problems.runs.all_paths import paths_needed
-from fedaudit.problems.runs.rule_values import draws
+from fedaudit.problems.runs.setup import draws
 from fedaudit.verify.moves.audit import read
 from fedaudit.verify.settings.base import Limits
 from fedaudit.verify.settings.runs.limits import Limited, memory

@@ -1199,7 +1199,7 @@ COUNTING_STEPS = [name for name, method in TRIED.items() if method.clock == "ste
 @settings(max_examples=examples(12), deadline=None, derandomize=True)
 def test_steps_that_are_measured_in_several_pieces_are_what_the_box_says(name: str, data: st.DataObject) -> None:
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr("fedaudit.problems.runs.all_paths.SCRATCH", 1)
+        patched.setattr("fedaudit.problems.runs.recorder.SCRATCH", 1)
         agree(name, data.draw(instances(TRIED[name])), (np,))
 
 

@@ -14,7 +14,8 @@ from fedaudit.bounds.catalogue.discovery import catalogue
 from fedaudit.bounds.language.method import vector
 from fedaudit.bounds.papers.buttaci.symbols import sigma
 from fedaudit.bounds.proofs.atoms import Variance
-from fedaudit.bounds.proofs.derivation_check import derive, shown
+from fedaudit.bounds.proofs.derivation_check import derive
+from fedaudit.bounds.proofs.hand_premises import shown
 from fedaudit.bounds.proofs.premise_identity import check
 from fedaudit.errors import UserError
 

@@ -12,7 +12,8 @@ from sympy import Le, Rational
 from fedaudit.bounds.catalogue.discovery import catalogue
 from fedaudit.bounds.papers.buttaci.inequalities import ON_POINTS
 from fedaudit.bounds.proofs.atoms import Convex
-from fedaudit.bounds.proofs.derivation_check import derive, shown
+from fedaudit.bounds.proofs.derivation_check import derive
+from fedaudit.bounds.proofs.hand_premises import shown
 from fedaudit.bounds.proofs.premise_identity import Shown, check
 from fedaudit.errors import UserError
 

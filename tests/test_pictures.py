@@ -11,19 +11,19 @@ from typing import Any
 import numpy as np
 import pytest
 from marks import only, slow, some
-from test_figures_convergence import overlaps
+from test_figures_convergence import LARGEST, overlaps
 
 from fedaudit.bounds.catalogue.discovery import statement, statements
-from fedaudit.figures import draw, svg
+from fedaudit.figures.drawing import draw, svg
 from fedaudit.figures.kinds import rate
-from fedaudit.figures.style.look import LARGEST
 from fedaudit.verify import kernel
 from fedaudit.verify.moves.audit import audit_row, read
+from fedaudit.verify.pictures.certified_number import number
 from fedaudit.verify.pictures.cloud_data import cloud
-from fedaudit.verify.pictures.crossing import crossing, number
+from fedaudit.verify.pictures.crossing import crossing
 from fedaudit.verify.pictures.curves import Cloud, Crossing, Curves, Landscape, Rate, curves, picture
 from fedaudit.verify.pictures.kinds import Mark, unit
-from fedaudit.verify.pictures.worst_marks import worst_of
+from fedaudit.verify.pictures.row_marks import worst_of
 from fedaudit.verify.search.claim_index import factor_of, is_rate
 from fedaudit.verify.search.claim_trees import explicit
 from fedaudit.verify.search.climb import VIOLATION

@@ -25,7 +25,9 @@ from fedaudit.bounds.papers.buttaci.inequalities import dist2, gap, grad2, mu
 from fedaudit.bounds.papers.buttaci.symbols import i, k, t
 from fedaudit.bounds.papers.buttaci.symbols_perturbed import perturbation
 from fedaudit.bounds.papers.fallah.measured import bias2
-from fedaudit.bounds.proofs.derivation_check import parameters, premises, view
+from fedaudit.bounds.proofs.citation_rules import parameters
+from fedaudit.bounds.proofs.hand_premises import premises
+from fedaudit.bounds.proofs.statement_view import view
 from fedaudit.verify.moves.audit import derive_row
 from fedaudit.verify.moves.premise_trials import Tried, tried
 

@@ -21,7 +21,7 @@ from fedaudit.problems.losses.piecewise import Piecewise
 from fedaudit.problems.losses.quadratics import Quadratics
 from fedaudit.problems.runs import affine_rounds as mapped
 from fedaudit.problems.runs import local_maps as forward
-from fedaudit.problems.runs.all_paths import Walked
+from fedaudit.problems.runs.all_paths import AllPaths
 from fedaudit.problems.runs.compiled_method import programme
 from fedaudit.problems.runs.interpreter import Setup, run, walked
 from fedaudit.problems.runs.rule_values import scope_of
@@ -149,7 +149,7 @@ def test_blocks_of_rounds_meet(monkeypatch, T, v):
     steps = walked(fedprox(), setup)
     for blocks in (1 << 18, 300):
         monkeypatch.setattr(forward, "POWERED", blocks)
-        for module in ("runs.all_paths", "runs.repeated_rounds"):
+        for module in ("runs.recorder", "runs.repeated_rounds"):
             monkeypatch.setattr(f"fedaudit.problems.{module}.SCRATCH", blocks)
         measured = run(fedprox(), replace(setup, v=v))
         for name in ALL:
@@ -477,10 +477,8 @@ def test_a_run_that_ends_where_it_is_read_for_the_last_time_is_the_beginning_of_
 
 def test_steps_that_nothing_reads_are_not_taken(monkeypatch):
     rng, taken = np.random.default_rng(5), []
-    stepped = Walked.stepped
-    monkeypatch.setattr(
-        Walked, "stepped", lambda self, place, chance: taken.append(place.k) or stepped(self, place, chance)
-    )
+    stepped = AllPaths.stepped
+    monkeypatch.setattr(AllPaths, "stepped", lambda self, place: taken.append(place.k) or stepped(self, place))
     whole = setting(huber(rng, 3, 2, 1), rng.normal(size=(3, 1)), 0.3, np.full(3, 0.1), 2, v=rng.normal(size=(3, 2, 1)))
     walked(fedprox(("deviation",)), replace(whole, until={"deviation": (1, 1)}))
     assert taken == [0, 1, 0]

@@ -231,7 +231,7 @@ def rests_on(lemma: Statement, citing: Statement) -> list[str]:
     """What is taken for granted besides what the lemma itself takes for granted; the lemma may be anything here."""
     found = derive(citing, {s.id: s for s in (citing, lemma)}, slack=False)
     assert not found.proved  # the lemma is no theorem
-    return [p for p in found.premises if p != "believed for the test"] + [f for f in found.findings if "needs" in f]
+    return [p for p in found.premises if p != "believed for the test"] + [f for f in found.texts if "needs" in f]
 
 
 FALL = on_runs("lemma", Le(gap(T), gap(0) / E), let=(SMOOTH,), when=(Le(gamma(t), 1 / L),))

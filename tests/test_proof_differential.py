@@ -24,6 +24,7 @@ from marks import slow
 from test_proof_premises import SHARE, case_of, why
 
 from fedaudit.verify.kernel.core.budget import metered
+from fedaudit.verify.kernel.core.check import evaluate
 from fedaudit.verify.kernel.core.expression import parse
 from fedaudit.verify.kernel.core.method import Method
 from fedaudit.verify.kernel.core.rational import Malformed, Node, Rejected
@@ -33,7 +34,6 @@ from fedaudit.verify.kernel.proofs.rules.premise import framed
 from fedaudit.verify.kernel.proofs.vectors.combinations import ANY, MEAN, SAMPLED, Name, Normal, Vec
 from fedaudit.verify.kernel.proofs.vectors.formulas import formula
 from fedaudit.verify.kernel.proofs.vectors.reading import Reader, reader
-from fedaudit.verify.kernel.worlds.check import evaluate
 from fedaudit.verify.proposals.single_premises import Single as Case
 
 Json = Any

@@ -20,7 +20,7 @@ from fedaudit.verify.kernel.core.rational import Node, Rejected
 from fedaudit.verify.kernel.proofs.forms import Forms
 from fedaudit.verify.kernel.proofs.proof import Accepted, check
 from fedaudit.verify.kernel.proofs.rules.line import constraint, contradiction, negations
-from fedaudit.verify.proposals.line_certificates import certificates
+from fedaudit.verify.proposals.lines.line_certificates import certificates
 from fedaudit.verify.proposals.proposal import propose
 
 SMALL = (

@@ -10,7 +10,7 @@ import pytest
 from marks import only
 
 from fedaudit.bounds.catalogue.discovery import find
-from fedaudit.bounds.proofs.derivation_check import _knowns, argued  # pyright: ignore[reportPrivateUsage]
+from fedaudit.bounds.proofs.argument import argued, knowns_of
 from fedaudit.verify.kernel.core.claim import read
 from fedaudit.verify.kernel.core.expression import parse_relation
 from fedaudit.verify.kernel.core.rational import Node, Rejected
@@ -61,7 +61,7 @@ def uses(name: str) -> list[Use]:
     way = replace(statement, follows_from=statement.follows_from[:1])
     _, argument = argued(way, CATALOGUE)
     found: list[Use] = []
-    for known in dict.fromkeys(known for known in _knowns(argument) if known.kind == "cited"):
+    for known in dict.fromkeys(known for known in knowns_of(argument) if known.kind == "cited"):
         ours, theirs = lower(statement).claim, lower(CATALOGUE[known.because]).claim
         spoken = {str(s) for s in known.claim.free_symbols} & set(theirs["for_all"])
         new = spoken - {*ours["domains"], *ours["for_all"]}
@@ -93,7 +93,7 @@ def test_what_stands_for_an_assumption_is_not_cited() -> None:
     way = next(way for way in statement.follows_from if way.cites)
     one = replace(statement, follows_from=(way,))
     _, argument = argued(one, CATALOGUE)
-    known = next(known for known in _knowns(argument) if known.kind == "cited")
+    known = next(known for known in knowns_of(argument) if known.kind == "cited")
     made = cited(one, known, CATALOGUE, {})
     assert isinstance(made, NotCited)
     assert "has_minimum" in made.reason

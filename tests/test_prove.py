@@ -22,7 +22,7 @@ from fedaudit.bounds.catalogue.discovery import find
 from fedaudit.bounds.language.method import Method
 from fedaudit.bounds.language.statement import Statement
 from fedaudit.bounds.papers.classic.symbols import E, L, dist2, h, mu
-from fedaudit.bounds.proofs.derivation_check import view
+from fedaudit.bounds.proofs.statement_view import view
 from fedaudit.cli import main
 from fedaudit.verify.kernel.core.rational import Malformed, Rejected
 from fedaudit.verify.kernel.proofs.proof import check

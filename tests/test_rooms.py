@@ -115,6 +115,37 @@ def test_a_layer_of_the_kernel_imports_only_those_below_it(layer: str) -> None:
         assert not wrong, f"{path} imports {wrong}"
 
 
+CORE = 2_950  # lines of all of it
+
+
+def test_the_core_of_the_kernel_is_read_in_one_sitting_in_the_order_of_its_page() -> None:
+    """All its modules stand in the README's order of reading, and together they are short."""
+    folder = ROOT / "verify" / "kernel"
+    page = (folder / "README.md").read_text(encoding="utf-8")
+    order = re.findall(
+        r"`core/(\w+\.py)`", page.partition("## The core, in the order of reading")[2].partition("## ")[0]
+    )
+    modules = {path.name: path for path in (folder / "core").glob("*.py") if path.name != "__init__.py"}
+    assert sorted(order) == sorted(modules)
+    assert sum(len(path.read_text(encoding="utf-8").splitlines()) for path in modules.values()) <= CORE
+
+
+def test_the_core_of_the_kernel_loads_nothing_above_it_for_a_plain_refutation() -> None:
+    from fedaudit.verify import kernel
+    from fedaudit.verify.kernel.core.world import recorded
+
+    path = ROOT / "tests" / "certificates" / "run" / "scaffold-descent.json"
+    with recorded() as loaded:
+        assert kernel.check(kernel.load(path.read_text(encoding="utf-8")))
+    assert {name.removeprefix(f"{kernel.__name__}.") for name in loaded} == {"core.run"}
+
+
+def test_nothing_in_the_kernel_is_looked_up_by_the_identity_of_an_object() -> None:
+    for path in (ROOT / "verify" / "kernel").rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            assert not (isinstance(node, ast.Name) and node.id == "id"), f"{path}:{node.lineno}"
+
+
 def test_a_folder_says_what_it_holds_and_has_at_most_16_modules() -> None:
     for room in ROOMS:
         for init in (ROOT / room).rglob("__init__.py"):

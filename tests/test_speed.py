@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from fedaudit.bounds.catalogue.discovery import statement
-from fedaudit.figures import draw, image
+from fedaudit.figures.drawing import draw, image
 from fedaudit.verify.experiments import Outcome, experiment, experiments
 from fedaudit.verify.experiments.buttaci import speed as buttaci_speed
 from fedaudit.verify.moves.audit import audit_row, hunt_row, verify_row

@@ -10,7 +10,8 @@ import pytest
 from marks import slow
 
 from fedaudit.bounds.catalogue.discovery import statement, statements
-from fedaudit.problems.arrays.recording import NotTaped, Tape, at_rows
+from fedaudit.problems.arrays.recording import at_rows, recorded
+from fedaudit.problems.arrays.tape import NotTaped
 from fedaudit.problems.runs import local_maps as forward
 from fedaudit.verify.moves import audit
 from fedaudit.verify.search import score as check
@@ -62,7 +63,7 @@ def worked(g: dict[str, Any]) -> Sequence[Any]:
 
 @pytest.mark.parametrize("n", [1, 2, 17, 112, 202])
 def test_a_replay_is_the_same_to_the_bit_for_batches_of_any_size(n: int) -> None:
-    tape = Tape.record(worked, batch(101, 1))
+    tape = recorded(worked, batch(101, 1))
     replayed = tape.replay(batch(n))
     assert replayed is not None
     with np.errstate(invalid="ignore"):
@@ -78,13 +79,13 @@ def test_identities_on_the_diagonal_are_recorded(E: int) -> None:
         N = forward.polynomial(np, A, [0.5, g["a"]])
         return N, forward.geometric(N, E)
 
-    replayed = Tape.record(powers, batch(101, 1)).replay(batch(17))
+    replayed = recorded(powers, batch(101, 1)).replay(batch(17))
     assert replayed is not None
     assert all(equal(*pair) for pair in zip(replayed, powers(batch(17)), strict=True))
 
 
 def test_equal_calls_are_made_once_and_what_nobody_reads_is_left_out() -> None:
-    tape = Tape.record(lambda g: [(g["a"] * 2 + 1) / (g["a"] * 2 + 1), (g["x"] * 0).sum(axis=1)][:1], batch(101))
+    tape = recorded(lambda g: [(g["a"] * 2 + 1) / (g["a"] * 2 + 1), (g["x"] * 0).sum(axis=1)][:1], batch(101))
     assert [function for function, *_ in tape.steps] == [np.multiply, np.add, np.true_divide]
 
 
@@ -115,7 +116,7 @@ def test_reductions_are_the_same_to_the_bit(shape: tuple[int, ...], axis: int, l
 
     for n in (5, 112):
         with np.errstate(invalid="ignore"):
-            replayed, plain = Tape.record(reduced, numbers(101)).replay(numbers(n)), reduced(numbers(n))
+            replayed, plain = recorded(reduced, numbers(101)).replay(numbers(n)), reduced(numbers(n))
         assert replayed is not None
         for one, other in zip(replayed, plain, strict=True):
             assert equal(one, other)
@@ -123,7 +124,7 @@ def test_reductions_are_the_same_to_the_bit(shape: tuple[int, ...], axis: int, l
 
 
 def test_what_the_number_of_rows_makes_is_kept_for_two_numbers() -> None:
-    tape = Tape.record(lambda g: [g["x"] + np.zeros((len(g["x"]), 3)), np.arange(len(g["a"])) + g["a"]], batch(101))
+    tape = recorded(lambda g: [g["x"] + np.zeros((len(g["x"]), 3)), np.arange(len(g["a"])) + g["a"]], batch(101))
     first, other = tape.sized_for(112), tape.sized_for(7)
     assert tape.sized_for(112) is first
     assert tape.sized_for(9) is not other
@@ -135,7 +136,7 @@ def test_a_branch_that_data_decide_is_a_guard() -> None:
     def branches(g: dict[str, Any]) -> Sequence[Any]:
         return [g["a"] if bool(np.all(g["a"] > 0)) else -g["a"]]
 
-    tape = Tape.record(branches, batch(101))
+    tape = recorded(branches, batch(101))
     assert tape.replay(batch(5)) is not None
     assert tape.replay({**batch(5), "a": np.array([1.0, -1.0])}) is None
 
@@ -155,7 +156,22 @@ NOT_TAPED: dict[str, Callable[[dict[str, Any]], Any]] = {
 @pytest.mark.parametrize("name", NOT_TAPED)
 def test_what_no_tape_can_hold_is_not_recorded(name: str) -> None:
     with pytest.raises(NotTaped):
-        Tape.record(lambda g: [NOT_TAPED[name](g)], batch(101))
+        recorded(lambda g: [NOT_TAPED[name](g)], batch(101))
+
+
+def test_a_tape_that_takes_a_size_for_the_rows_is_not_kept() -> None:
+    def averaged(g: dict[str, Any]) -> Sequence[Any]:
+        return [(g["a"][:, None] * np.ones((1, 3 + 98))).sum(axis=1)]  # a sum of sizes that is the prime
+
+    tape = recorded(averaged, batch(101))
+    assert tape.replay(batch(17)) is not None
+    assert tape.scales(batch(17), np.arange(101) % 17) is None
+    honest = recorded(lambda g: [g["a"] * 2], batch(101))
+    assert honest.scales({name: x[:101] for name, x in batch(101).items()}, np.arange(101)) is None, "the same size"
+    small = {name: x[:17] for name, x in batch(101).items()}
+    assert honest.scales(small, np.arange(101) % 17) is None, "other rows"
+    whole = recorded(lambda g: [g["a"] * 2], {name: x[np.arange(101) % 17] for name, x in small.items()})
+    assert whole.scales(small, np.arange(101) % 17) is not None
 
 
 def compared_shapes(identifier: str, most: int) -> tuple[int, int]:

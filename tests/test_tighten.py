@@ -21,18 +21,20 @@ from fedaudit.bounds.language.method import mean
 from fedaudit.bounds.papers.buttaci.fedprox import LEMMA_4_1
 from fedaudit.bounds.papers.buttaci.frames import ON_FEDPROX, N, X, gradient
 from fedaudit.bounds.papers.buttaci.symbols import Gamma, L, alpha, gamma, k, mu, t
+from fedaudit.bounds.proofs.argument import argued
 from fedaudit.bounds.proofs.atoms import Square
-from fedaudit.bounds.proofs.derivation_check import argued, derive, view
-from fedaudit.bounds.proofs.derivation_check import shown as shown_by
+from fedaudit.bounds.proofs.derivation_check import derive
+from fedaudit.bounds.proofs.hand_premises import shown as shown_by
 from fedaudit.bounds.proofs.premise_identity import shown, stands
+from fedaudit.bounds.proofs.statement_view import view
 from fedaudit.cli import main
 from fedaudit.verify.moves.audit import hunt_row
 from fedaudit.verify.moves.kernel_proof import Proof, prove
 from fedaudit.verify.proposals.single_premises import singles
-from fedaudit.verify.tighten.atoms_in_reach import multipliers_of
+from fedaudit.verify.prover.atoms_in_reach import multipliers_of
+from fedaudit.verify.prover.multipliers import Question, find
 from fedaudit.verify.tighten.bound_terms import places, stated
 from fedaudit.verify.tighten.comparison import compared
-from fedaudit.verify.tighten.multipliers import Question, find
 from fedaudit.verify.tighten.proof_lines import Line, Tighter, lines, tightened
 from fedaudit.verify.tighten.tighten import Tightened, least, tighten
 

@@ -1,4 +1,4 @@
-"""Formulas in the author's order: read from the source, equal to the statement's own, and printed without a slip."""
+"""Formulas as they are printed: in a usual order, equal to the statement's own, and without a slip."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ import re
 import shutil
 import subprocess
 from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,15 +15,14 @@ import pytest
 import sympy
 from sympy import Symbol
 from sympy.core.function import AppliedUndef, UndefinedFunction
+from sympy.core.relational import Relational
 
-import fedaudit as fa
 from fedaudit.bounds.catalogue.discovery import catalogue, papers, statement, statements
-from fedaudit.bounds.formulas.formula import Form, form_of, leaf, recomputed
+from fedaudit.bounds.formulas.formula import form_of, recomputed
 from fedaudit.bounds.formulas.latex_document import document, escaped
 from fedaudit.bounds.formulas.latex_sections import section
 from fedaudit.bounds.formulas.printer import PYTHON, latex_form, text
 from fedaudit.bounds.formulas.statement_text import show, shown_row
-from fedaudit.bounds.formulas.written_order import written
 from fedaudit.bounds.language.statement import Statement
 from fedaudit.bounds.proofs.derivation_check import derive
 from fedaudit.cli import main
@@ -33,10 +31,10 @@ from fedaudit.verify.results.audit_result import Derivation
 ALL = statements()
 BY_ID = pytest.mark.parametrize("made", ALL, ids=lambda s: s.id)
 ENGINE = next(filter(None, map(shutil.which, ("pdflatex", "xelatex", "lualatex", "tectonic"))), None)
-SHOWN = {  # as the papers print them
-    "buttaci/thm4.1-I": "gap(t) ≤ L Δ/μ · (1 − μ/(3(α + L)))^t + L/L_α · (S σ^2/(4 μ) + 3 L Γ/(2 μ) + 2 E^2 G^2/μ)",
-    "buttaci/lem4.1": "deviation(t, k, i) ≤ γ(t)^2 E^2 G^2",
-    "zhang/thm3.6": "Ω(R + 1) ≤ (1 − μ η_t/3)^R Ω(1) + 18 σ^2/(μ C E b) + 168 L^2 η_t^2 B_g^2/(μ η_g^2)",
+SHOWN = {  # nearly as the papers print them
+    "buttaci/thm4.1-I": "gap(t) ≤ L Δ/μ · (1 − μ/(3(L + α)))^t + L/L_α · (2 E^2 G^2/μ + 3 L Γ/(2 μ) + S σ^2/(4 μ))",
+    "buttaci/lem4.1": "deviation(t, k, i) ≤ E^2 G^2 γ(t)^2",
+    "zhang/thm3.6": "Ω(R + 1) ≤ (1 − η_t μ/3)^R Ω(1) + 168 B_g^2 L^2 η_t^2/(η_g^2 μ) + 18 σ^2/(C E b μ)",
     "yuan/lem5": "residual ≤ 2 L ε η",
     "buttaci/thm4.5": "A_B7 ≤ 1 − 1/e",
 }
@@ -53,11 +51,17 @@ def values(made: Statement) -> list[Any]:
 
 @BY_ID
 def test_what_is_printed_is_the_statement(made: Statement) -> None:
-    forms = list(written(made).forms())
-    assert sorted(str(f.value) for f in forms) == sorted(str(sympy.sympify(v)) for v in values(made))
-    assert {f.value for f in forms} == {sympy.sympify(v) for v in values(made)}
-    for form in forms:
-        assert recomputed(form) == form.value
+    for value in values(made):
+        whole = sympy.sympify(value)
+        again = recomputed(form_of(whole))
+        assert again == whole or equal(again, whole)
+
+
+def equal(one: Any, other: Any) -> bool:
+    """Whether two formulas are the same: sympy multiplies a number into a bracket where it meets one."""
+    if isinstance(one, Relational):
+        return type(one) is type(other) and all(map(equal, one.args, other.args))
+    return one == other or sympy.simplify(one - other) == 0
 
 
 class Reader(ast.NodeTransformer):
@@ -91,7 +95,7 @@ def names_in(expr: Any) -> dict[str, Any]:
 @BY_ID
 def test_the_text_says_the_same_when_it_is_read_again(made: Statement) -> None:
     relations = {"<=", "<", ">=", ">", "=", "!="}
-    for form in written(made).forms():
+    for form in (form_of(sympy.sympify(value)) for value in values(made)):
         for side in form.args if form.op in relations else [form]:
             if side.op in ("and", "or", "not") or isinstance(side.value, UndefinedFunction):
                 continue
@@ -100,72 +104,14 @@ def test_the_text_says_the_same_when_it_is_read_again(made: Statement) -> None:
 
 
 @pytest.mark.parametrize(("identifier", "wanted"), SHOWN.items())
-def test_formulas_stand_in_the_papers_order(identifier: str, wanted: str) -> None:
+def test_formulas_read_as_in_a_paper(identifier: str, wanted: str) -> None:
     assert f"  {wanted}" in show(statement(identifier)).splitlines()
 
 
 def test_latex_keeps_the_fractions_of_the_paper() -> None:
-    (then,) = written(statement("buttaci/thm4.1-I")).then
+    (then,) = statement("buttaci/thm4.1-I").relations
     said = latex_form(then, statement("buttaci/thm4.1-I").glossary)
-    assert r"\frac{L \Delta}{\mu} \left(1 - \frac{\mu}{3 \left(\alpha + L\right)}\right)^{t}" in said
-
-
-def test_names_and_functions_of_a_paper_are_followed() -> None:
-    """`lem5~repaired` says `error(eta)`, `lem9~repaired` says `LEMMA_5_REPAIRED.then`."""
-    for name in ("yuan/lem5~repaired", "yuan/lem9~repaired"):
-        (then,) = written(statement(name)).then
-        assert text(then) == "residual ≤ sqrt(2 ε η (1 + η L))"
-
-
-def test_most_statements_are_read_from_their_source() -> None:
-    other = [s.id for s in ALL if any(f != form_of(f.value) for f in written(s).forms())]
-    assert len(other) > len(ALL) / 2
-
-
-MINE = '''
-import fedaudit as fa
-G = fa.Glossary()
-t, T = G.index("t", "round"), G.count("T", "rounds")
-L, mu = G.symbol("L", "F/W^2", "smoothness"), G.symbol("mu", "F/W^2", "strong convexity")
-gap = G.quantity("gap", "F", "gap")
-def rate(x):
-    """One step."""
-    return 1 - x / (3 * (mu + L))
-STATEMENTS = {"id": "mine/thm1", "kind": "inequality", "title": "made up", "cite": "nowhere"}
-CLAIM = fa.Statement(**STATEMENTS, method="scalar", glossary=G, then=fa.Le(gap(t), rate(mu) ** t * gap(0)),
-                     for_all={t: (0, T)})
-LOOP = [fa.Statement(id=f"mine/{n}", kind="inequality", title="t", cite="c", method="scalar", glossary=G,
-                     then=fa.Le(gap(t), (1 - n * mu) * L)) for n in (2, 3)]
-FIRST, SECOND = LOOP
-'''
-
-
-@pytest.fixture
-def mine(tmp_path: Path) -> Path:
-    path = tmp_path / "my_paper.py"
-    path.write_text(MINE)
-    return path
-
-
-def test_a_users_file_is_read_too(mine: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["show", f"{mine}::mine/thm1"]) == 0
-    assert "  gap(t) ≤ (1 − μ/(3(μ + L)))^t gap(0)" in capsys.readouterr().out.splitlines()
-
-
-def test_what_is_not_plain_is_printed_in_a_usual_order(mine: Path) -> None:
-    by_id = {s.id: s for s in fa.load(mine)}
-    assert text(written(by_id["mine/2"]).then[0]) == "gap(t) ≤ L (1 − 2 μ)"
-    changed = replace(by_id["mine/thm1"], title="changed")  # has no line of its own
-    assert text(written(changed).then[0]) == text(form_of(changed.then))
-
-
-def test_a_form_of_another_value_is_never_printed(monkeypatch: pytest.MonkeyPatch) -> None:
-    from fedaudit.bounds.formulas import written_order as module
-
-    claim = replace(statement("buttaci/lem4.1"))
-    x = Symbol("x")
-    monkeypatch.setattr(module, "_fields", lambda _: {"then": Form("<=", (leaf(x), leaf(1)), sympy.Le(x, 1))})
-    assert written(claim).then[0].value == claim.then
+    assert r"\frac{L \Delta}{\mu} \left(1 - \frac{\mu}{3 \left(L + \alpha\right)}\right)^{t}" in said
 
 
 x, y, z = (Symbol(name, positive=True) for name in "xyz")
@@ -186,7 +132,7 @@ x, y, z = (Symbol(name, positive=True) for name in "xyz")
         (sympy.Rational(-1, 2), "−1/2"),
     ],
 )
-def test_expressions_without_a_source_stand_in_a_usual_order(expr: Any, wanted: str) -> None:
+def test_expressions_stand_in_a_usual_order(expr: Any, wanted: str) -> None:
     assert text(expr) == wanted
     assert recomputed(form_of(expr)) == expr
 
@@ -249,18 +195,18 @@ def test_show_as_rows(capsys: pytest.CaptureFixture[str]) -> None:
     rows = json.loads(capsys.readouterr().out)
     assert rows[0] == json.loads(json.dumps(shown_row(statement("buttaci/lem4.1"))))
     (then,) = rows[0]["formulas"]["then"]
-    assert then["python"] == "deviation(t, k, i) <= gamma(t)**2*E**2*G**2"
+    assert then["python"] == "deviation(t, k, i) <= E**2*G**2*gamma(t)**2"
 
 
-def test_the_terms_of_a_bound_stand_in_the_papers_order() -> None:
+def test_the_terms_of_a_bound_stand_in_the_printed_order() -> None:
     made = statement("buttaci/lemB.1-kappa").bound(alpha=1, mu=1, E=2, gamma="1/10", L=1, t=0)
-    assert [term.term for term in made.terms] == ["1", "-gamma(t)*mu"]
+    assert [term.term for term in made.terms] == ["1", "-mu*gamma(t)"]
     values = {"L": 1, "mu": 1, "eta_t": "1/10", "eta_g": 2, "R": 3, "sigma": 1, "C": 2, "E": 2, "b": 1, "B_g": 1}
     side = statement("zhang/thm3.6").bound(**values, lam2=1, gap=1)
     assert [term.term for term in side.terms] == [
-        "(1 - mu*eta_t/3)**R*Omega(1)",
-        "18*sigma**2/(mu*C*E*b)",
-        "168*L**2*eta_t**2*B_g**2/(mu*eta_g**2)",
+        "(1 - eta_t*mu/3)**R*Omega(1)",
+        "168*B_g**2*L**2*eta_t**2/(eta_g**2*mu)",
+        "18*sigma**2/(C*E*b*mu)",
     ]
 
 
@@ -328,7 +274,7 @@ def test_what_cannot_be_exported_is_said_in_one_line(
     assert expected in err
 
 
-def test_steps_of_a_derivation_are_in_the_order_of_their_source() -> None:
+def test_steps_of_a_derivation_stand_in_a_usual_order() -> None:
     """sympy would print (-1/(2*t + 4) + 1)**2 and (-gamma*(alpha + mu) + 1)**E >= 1/4."""
     theorem = statement("buttaci/thm4.2")
     said = [s["claim"] for s in Derivation(theorem, derive(theorem, catalogue(), slack=False)).to_records()]

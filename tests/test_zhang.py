@@ -303,25 +303,25 @@ LATER = [pytest.param(label, marks=slow("a long derivation")) for label in ("eqA
 def test_constants_follow_from_the_conditions(label: str) -> None:
     """1.15, 5, 0.3, 6, 2.8·20, 187, 18 and 168, each as a decided inequality."""
     made = derive(statement(f"zhang/{label}"), catalogue(), slack=False)
-    assert (made.status, made.evidence) == ("follows", "proof"), made.findings
+    assert (made.status, made.evidence) == ("follows", "proof"), made.texts
 
 
 def test_the_printed_way_to_lemma_A_1_has_a_gap() -> None:
     """(A.21) repeats (A.20), which asks for eta~ <= eta_g/(8 L); the lemma grants eta_g/(sqrt(20) L)."""
     gap = derive(statement("zhang/eqA.21"), catalogue(), slack=False)
     assert gap.status == "claims-more"
-    assert any("eqA.20 needs eta_t <= eta_g/(8*L)): false" in finding for finding in gap.findings)
+    assert any("eqA.20 needs eta_t <= eta_g/(8*L)): false" in finding for finding in gap.texts)
     lemma = derive(statement("zhang/lemA.1"), catalogue(), slack=False)
     assert (lemma.status, lemma.factor) == ("claims-less", 0.92)  # 4 * 1.15 <= 5
     assert lemma.cites == ("zhang/eqA.21",)
-    assert "another way, from the assumptions: follows (proof)" in lemma.findings
+    assert "another way, from the assumptions: follows (proof)" in lemma.texts
 
 
 @pytest.mark.parametrize("label", ["eqA.33", pytest.param("eqA.38", marks=slow("a long derivation"))])
 def test_six_does_not_follow_from_the_printed_condition(label: str) -> None:
     made = derive(statement(f"zhang/{label}"), catalogue(), slack=False)
     assert made.status == "claims-more"
-    assert any("6 from the step-size condition" in f for f in made.findings)
+    assert any("6 from the step-size condition" in f for f in made.texts)
     bad = [step for step in made.steps if step.decision.status == "false"]
     assert [step.note for step in bad] == ["6 from the step-size condition"]
 
@@ -332,7 +332,7 @@ def test_theorems_stand_without_the_false_inequality(label: str) -> None:
     made = derive(statement(f"zhang/{label}"), catalogue(), slack=False)
     assert (made.status, made.proved) == ("follows", True)
     assert made.proved_from == ("zhang/lemA.1", "zhang/eqA.29", "zhang/lemA.2")
-    assert made.findings == ("another way, from zhang/lemA.1, zhang/eqA.29, zhang/lemA.2: follows (proof)",)
+    assert made.texts == ("another way, from zhang/lemA.1, zhang/eqA.29, zhang/lemA.2: follows (proof)",)
 
 
 def test_a_smaller_constant_no_longer_follows() -> None:

@@ -17,8 +17,8 @@ from fedaudit.bounds.formulas.lowering import tree
 from fedaudit.bounds.papers.zhang.baselines import FAST_FEDDA, FEDDA, FEDDA_RESTARTED, FEDMID
 from fedaudit.bounds.papers.zhang.methods import PROPOSED
 from fedaudit.errors import UserError
-from fedaudit.figures import draw as figure_of
-from fedaudit.figures import image
+from fedaudit.figures.drawing import draw as figure_of
+from fedaudit.figures.drawing import image
 from fedaudit.figures.zhang import race
 from fedaudit.problems.losses.logistic import Logistic, Reading, draw, scaled
 from fedaudit.problems.runs.interpreter import Setup, resumed

@@ -12,7 +12,6 @@ What the statement chooses and defines (step sizes, kappa, ...) is computed, not
 from __future__ import annotations
 
 import difflib
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -27,10 +26,9 @@ from fedaudit.errors import UserError, cut
 from ..formulas import printer as printing
 from ..formulas.evaluator import Undefined
 from ..formulas.exact_numbers import Missing, Rule, Scope, Truth, Value, computed, formula, total, value_of
-from ..formulas.formula import Form, addends, form_of
+from ..formulas.formula import ordered_terms
 from ..formulas.lowering import domain_of, name_of, tree, truth
 from ..formulas.trees import Formula, Tree
-from ..formulas.written_order import written
 from ..language.row_list import Recorded, html_table
 from ..language.statement import RELATIONS, Entry, Statement
 from ..language.symbol_values import Given, points, told
@@ -383,20 +381,19 @@ def plan(statement: Statement) -> Plan:
     for quantity in (q for e in exprs for q in e.atoms(AppliedUndef, Indexed)):
         domains.setdefault(name_of(quantity), domain_of(quantity))
     entries = {(s.name if isinstance(s, Symbol) else str(s)): e for s, e in statement.glossary.items()}
-    forms = written(statement)
-    conditions = [(said(form), truth(c), "") for form, c in zip(forms.when, statement.when, strict=True)]
-    for v, low, high in forms.for_all:
-        name, ends = v.value.name, (tree(low.value), tree(high.value))
+    conditions = [(said(condition), truth(condition), "") for condition in statement.when]
+    for index, (low, high) in statement.for_all.items():
+        name, ends = index.name, (tree(low), tree(high))
         between = ["and", ["<=", ends[0], name], ["<=", name, ends[1]]]
         conditions.append((f"{said(low)} <= {name} <= {said(high)}", between, name))
     sides = tuple(
         _Side(
-            said(form.args[0]),
+            said(r.args[0]),
             RELATIONS.get(type(r), "="),
-            tuple((said(t), formula(tree(t.value))) for t in terms_of(statement, form.args[1])),
+            tuple((said(term), formula(tree(term))) for term in terms_of(statement, r.args[1])),
             tree(r.args[1]),
         )
-        for form, r in zip(forms.then, statement.relations, strict=True)
+        for r in statement.relations
     )
     chosen = {name_of(k) for k in statement.choose}
     measured = frozenset(
@@ -418,15 +415,9 @@ def plan(statement: Statement) -> Plan:
 def _fixed(statement: Statement) -> dict[str, tuple[tuple[str, ...], Any, str]]:
     """What the statement and its method fix: the indices, the value, and both as text."""
     formulas = {} if isinstance(statement.method, str) else dict(statement.method.formulas)
-    forms = written(statement)
-    own = ((form_of(left), form_of(right)) for left, right in formulas.items())
     return {
-        name_of(left.value): (
-            tuple(str(a) for a in _indices(left.value)),
-            right.value,
-            f"{said(left)} = {said(right)}",
-        )
-        for left, right in (*own, *forms.where, *forms.choose)
+        name_of(left): (tuple(str(a) for a in _indices(left)), right, f"{said(left)} = {said(right)}")
+        for left, right in (*formulas.items(), *statement.where.items(), *statement.choose.items())
     }
 
 
@@ -439,35 +430,15 @@ def _measures(value: Any, chosen: set[str]) -> bool:
     return any(name_of(q) not in chosen for q in value.atoms(AppliedUndef, Indexed))
 
 
-def said(form: Form) -> str:
-    """In the names that values are given to."""
-    return printing.text(form, printing.PYTHON)
+def said(expr: Basic) -> str:
+    """The formula in the names that values are given to."""
+    return printing.text(expr, printing.PYTHON)
 
 
-def terms_of(statement: Statement, side: Form) -> list[Form]:
+def terms_of(statement: Statement, side: Expr) -> list[Expr]:
     """The terms of a right-hand side, in the order that is printed."""
-    terms = split(statement, side.value)
-    found = _pieces(side, set(terms))
-    if found is not None and Counter(form.value for form in found) == Counter(terms):
-        return found
-    return [form_of(term) for term in terms]
-
-
-def _pieces(form: Form, terms: set[Expr]) -> list[Form] | None:
-    """What a form is the sum of: terms as they are written, or products of them with what stands before a sum."""
-    if form.value in terms:
-        return [form]
-    parts = [term if plus else Form("neg", (term,), -term.value) for plus, term in addends(form)]
-    if len(parts) == 1 and form.op == "*":
-        left, right = form.args
-        if len(addends(right)) > 1:
-            parts = [Form("*", (left, term), left.value * term.value) for _, term in addends(right)]
-        elif len(addends(left)) > 1:
-            parts = [Form("*", (term, right), term.value * right.value) for _, term in addends(left)]
-    if len(parts) == 1:
-        return None
-    found = [_pieces(part, terms) for part in parts]
-    return None if None in found else [piece for several in found for piece in several or ()]
+    terms = split(statement, side)
+    return ordered_terms(Add(*terms, evaluate=False)) if len(terms) > 1 else terms
 
 
 def split(statement: Statement, expr: Any) -> list[Expr]:

@@ -68,13 +68,18 @@ class Slack:
     factor: Rational
     cited: str = ""  # the cited statement whose constant it is
 
-    def __str__(self) -> str:
+    @property
+    def text(self) -> str:
+        """The finding in words."""
         changed = f"{self.constant} could be {self.constant.value * self.factor}"
         if self.cited:
             return f"slack: in {self.cited}, {changed}: its condition would still be met"
         if self.constant.field == "when":
             return f"slack: {changed}: 1 % more is allowed, and it still follows"
         return f"slack: {changed}: 1 % stronger, and no violation found"
+
+    def __str__(self) -> str:
+        return self.text
 
 
 def mutate(statement: Statement, constant: Constant, factor: Rational, *, evaluate: bool = True) -> Statement:

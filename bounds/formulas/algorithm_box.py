@@ -10,12 +10,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from sympy import Add, Expr, Symbol
-from sympy.core.function import AppliedUndef
 
 from ..language.algebra import fraction
 from ..language.method import Method, Number, Vector, Weights, quantity_name
 from .printer import PYTHON, latex_form, text
-from .written_order import Forms, forms_of, in_order
 
 INDENT = {"text": "  ", "latex": r"\quad "}
 CONSTANTS = {
@@ -76,14 +74,7 @@ class Printer:
     as_latex: bool
 
     def scalar(self, x: Any) -> str:
-        """In the author's order."""
-        form = in_order(x, self.forms(x))
-        return latex_form(form, self.method.glossary) if self.as_latex else text(form, PYTHON)
-
-    def forms(self, x: Any) -> Forms:
-        """How the method's source writes things; not looked for where there is one way to write x."""
-        size = -x if x.could_extract_minus_sign() else x
-        return {} if size.is_Atom or isinstance(size, AppliedUndef) else forms_of(self.method)
+        return latex_form(x, self.method.glossary) if self.as_latex else text(x, PYTHON)
 
     def bracketed(self, x: str) -> str:
         return rf"\left({x}\right)" if self.as_latex else f"({x})"
@@ -145,9 +136,7 @@ class Printer:
         return self.vector(x).replace(r"\nabla", r"\widetilde{\nabla}", 1)
 
     def multiple(self, scalar: Any, body: str) -> str:
-        forms = self.forms(scalar)
-        plus = not isinstance(scalar, Add) and not scalar.could_extract_minus_sign()
-        negative = scalar not in forms and (-scalar in forms or not (plus or isinstance(scalar, Add)))
+        negative = not isinstance(scalar, Add) and scalar.could_extract_minus_sign()
         sign, size = ("-", -scalar) if negative else ("", scalar)
         if size == 1:
             return sign + body

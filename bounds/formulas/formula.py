@@ -1,7 +1,8 @@
-"""A formula as it is written: the order of its terms and factors, and its fractions, which sympy does not keep.
+"""A formula as it is printed: the order of its terms and factors, and its fractions, which sympy does not keep.
 
-A `Form` is one operation, the forms that it is made of, and the value of the whole. `written.py` reads forms from the
-source of a statement; `form_of` makes one of any expression, in a usual order: 1 - x, a/(b c), 3 (L + alpha).
+A `Form` is one operation, the forms that it is made of, and the value of the whole. `form_of` makes one of any
+expression, in the order that papers about convergence use: what decays stands first in a sum, a constant before the
+bracket that it multiplies, Roman letters before Greek ones, 1 - x, a/(b c), 3 (L + alpha).
 """
 
 # sympy is annotated only in part (2026-11).
@@ -21,6 +22,7 @@ from sympy import (
     Add,
     And,
     Basic,
+    E,
     Eq,
     Ge,
     Gt,
@@ -37,6 +39,8 @@ from sympy import (
     Product,
     Rational,
     Sum,
+    Symbol,
+    erf,
     exp,
     log,
     sqrt,
@@ -44,11 +48,24 @@ from sympy import (
 )
 from sympy.core.function import AppliedUndef
 
-__all__ = ["RELATIONS", "Form", "addends", "form_of", "leaf", "recomputed"]
+from .greek import in_greek
+
+__all__ = ["RELATIONS", "Form", "addends", "form_of", "leaf", "ordered_terms", "recomputed"]
 
 RELATIONS: dict[str, type] = {"<=": Le, "<": Lt, ">=": Ge, ">": Gt, "=": Eq, "!=": Ne}
-CALLS: dict[str, type] = {"min": Min, "max": Max, "abs": Abs, "exp": exp, "log": log, "and": And, "or": Or, "not": Not}
+CALLS: dict[str, type] = {
+    "min": Min,
+    "max": Max,
+    "abs": Abs,
+    "erf": erf,
+    "exp": exp,
+    "log": log,
+    "and": And,
+    "or": Or,
+    "not": Not,
+}
 SUMS: dict[str, type] = {"sum": Sum, "product": Product}
+BRACKET = 5  # the rank, as a factor, of a sum in brackets or of its power
 KEPT = (Le, Lt, Ge, Gt, Eq, Ne, Min, Max)  # are not decided as they are made (algebra.py)
 
 
@@ -96,7 +113,7 @@ def addends(form: Form) -> list[tuple[bool, Form]]:
 
 
 def form_of(whole: Any) -> Form:
-    """An expression in a usual order; what this module does not know is a leaf."""
+    """The expression as it is printed; an expression that this module does not know is a leaf."""
     return _form_of(whole)
 
 
@@ -111,7 +128,7 @@ def _form_of(whole: Any) -> Form:
         return _product(expr)
     if isinstance(expr, Rational) and expr < 0:
         return Form("neg", (leaf(-expr),), expr)
-    if isinstance(expr, Pow):
+    if isinstance(expr, Pow) or (isinstance(expr, exp) and expr.exp.is_Rational):
         return _power(expr)
     if isinstance(expr, AppliedUndef | Indexed):
         indices = expr.indices if isinstance(expr, Indexed) else expr.args
@@ -133,48 +150,92 @@ def _over(name: str, expr: Any) -> Form:
 
 
 def _sum(expr: Add) -> Form:
-    """Numbers first where something is subtracted, negative terms last, a common whole number in front."""
+    """The terms in their order, with a common whole number in front of a bracket."""
     content, inside = expr.primitive()
     if content.is_Integer and content > 1:
         return Form("*", (leaf(content), form_of(inside)), expr)
-    terms: list[Any] = list(expr.as_ordered_terms())
-    plus = [t for t in terms if not t.could_extract_minus_sign()]
-    minus = [t for t in terms if t.could_extract_minus_sign()]
-    if minus:
-        plus = [*(t for t in plus if t.is_number), *(t for t in plus if not t.is_number)]
-    if not plus:
+    first, *others = ordered_terms(expr)
+    if first.could_extract_minus_sign():  # so do all of them
         return Form("neg", (form_of(-expr),), expr)
-    made = _chain("+", plus)
-    for term in minus:
-        made = Form("-", (made, form_of(-term)), made.value + term)
-    return made
+    whole = form_of(first)
+    for term in others:
+        if term.could_extract_minus_sign():
+            whole = Form("-", (whole, form_of(-term)), whole.value + term)
+        else:
+            whole = Form("+", (whole, form_of(term)), whole.value + term)
+    return whole
+
+
+def ordered_terms(total: Add) -> list[Any]:
+    """What decays with an exponent first, then what depends on a round, then constants; what is subtracted last, and
+    a number first where something is subtracted.
+    """
+    terms: list[Any] = list(total.as_ordered_terms())
+    signed = any(term.could_extract_minus_sign() for term in terms)
+    return sorted(terms, key=lambda term: (term.could_extract_minus_sign(), _term_rank(term, signed)))
+
+
+def _term_rank(term: Any, signed: bool) -> tuple[Any, ...]:
+    """Many quantities and small powers first, so that a recursion reads (1 - a) x(t) + b x(t)^2 + c."""
+    if term.is_number:
+        return (0 if signed else 4, 0, 0)
+    if any(not power.exp.is_number for power in term.atoms(Pow)):
+        return (1, 0, 0)
+    powers = [factor.as_base_exp() for factor in Mul.make_args(term)]
+    degrees = [power for base, power in powers if isinstance(base, AppliedUndef) and power.is_number]
+    if degrees:
+        return (2, -len(degrees), max(degrees))
+    counted = any(symbol.is_integer and not symbol.is_positive for symbol in term.free_symbols)
+    return (3 if counted else 4, 0, 0)
 
 
 def _product(expr: Mul) -> Form:
+    """A fraction; what stands above it in brackets comes behind it, if something else stands above too."""
     if expr.could_extract_minus_sign() and expr.as_coeff_Mul()[0] < 0:
         return Form("neg", (form_of(-expr),), expr)
     above, below = list[Any](), list[Any]()
-    for factor in expr.as_ordered_factors():
-        power = factor.as_base_exp()[1] if isinstance(factor, Pow) else 1
+    for factor in sorted(expr.as_ordered_factors(), key=_factor_rank):
         if isinstance(factor, Rational):
             above += [] if factor.p == 1 else [Rational(factor.p)]
             below += [] if factor.q == 1 else [Rational(factor.q)]
-        elif getattr(power, "could_extract_minus_sign", bool)():
+        elif factor.as_base_exp()[1].could_extract_minus_sign():
             below.append(1 / factor)
         else:
             above.append(factor)
     if not below:
         return _chain("*", above)
-    return Form("/", (_chain("*", above) if above else leaf(1), _chain("*", below)), expr)
+    plain = [factor for factor in above if _factor_rank(factor) < BRACKET]
+    bracketed = [factor for factor in above if _factor_rank(factor) >= BRACKET]
+    if bracketed and any(not factor.is_number for factor in plain):
+        fraction = _fraction(plain, below)
+        return Form("*", (fraction, _chain("*", bracketed)), expr)
+    return _fraction(above, below)
 
 
-def _power(expr: Pow) -> Form:
-    base, power = expr.base, expr.exp
+def _fraction(above: Sequence[Any], below: Sequence[Any]) -> Form:
+    top, bottom = _chain("*", above) if above else leaf(1), _chain("*", below)
+    return Form("/", (top, bottom), top.value / bottom.value)
+
+
+def _factor_rank(factor: Any) -> int:
+    """Numbers, Roman letters, Greek letters, words, step sizes and roots, brackets, then what is measured on a run."""
+    base = factor.as_base_exp()[0]
+    if factor.is_number:
+        return 0
+    if not isinstance(base, Symbol):
+        measured = isinstance(base, AppliedUndef | Indexed | Sum | Product) and not base.is_positive
+        return BRACKET if base.is_Add or base.is_Mul else BRACKET + 1 if measured else 4
+    stem = base.name.partition("_")[0]
+    return 1 if len(stem) == 1 else 2 if in_greek(stem) != stem else 3
+
+
+def _power(expr: Any) -> Form:
+    base, power = expr.as_base_exp()
     if power == Rational(1, 2):
         return Form("sqrt", (form_of(base),), expr)
     if power.could_extract_minus_sign():
         return Form("/", (leaf(1), form_of(1 / expr)), expr)
-    return Form("^", (form_of(base), form_of(power)), expr)
+    return leaf(E) if power == 1 else Form("^", (form_of(base), form_of(power)), expr)
 
 
 def _chain(op: str, parts: Sequence[Any]) -> Form:

@@ -14,12 +14,10 @@ from typing import Any
 from sympy import Symbol
 
 from ..language.statement import Assumption, Statement
-from .formula import Form, addends
-from .latex import latex
+from .formula import Form, addends, form_of
 from .latex_document import escaped
 from .printer import TEX_SIGNS, latex_form
 from .statement_text import formulas, used_symbols
-from .written_order import written
 
 __all__ = ["section"]
 
@@ -63,7 +61,7 @@ def _named(symbol: Any, statement: Statement) -> str:
     template = statement.glossary[symbol].latex
     if "{0}" in template:
         return template.format(*(r"\cdot" for _ in range(9)))
-    return template or latex(Symbol(str(symbol)), statement.glossary)
+    return template or latex_form(Symbol(str(symbol)), statement.glossary)
 
 
 def _said(assumption: Assumption) -> str:
@@ -86,7 +84,7 @@ def _display(formula: str) -> str:
 
 def _broken(statement: Statement, lines: Sequence[str]) -> list[str]:
     """Relations, long ones over several lines."""
-    forms = written(statement).then
+    forms = map(form_of, statement.relations)
     plain = statement.method not in ("order", "network_limit")
     return [
         _aligned(form, statement) if plain and len(line) > LONGEST else line

@@ -1,24 +1,24 @@
-"""A statement as text, as LaTeX or as data: its formulas in the order in which the paper prints them."""
+"""A statement as text, as LaTeX or as data: its parts in the order in which the paper prints them."""
 
 # sympy ships no type stubs, and few of its methods are annotated (2026-11).
 # pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from typing import Any
 
 from sympy import Expr, Symbol
 from sympy.core.function import AppliedUndef
+from sympy.core.relational import Relational
 
 from ..language.method import quantity_name
 from ..language.statement import Assumption, Entry, Statement
 from .algorithm_box import algorithm, measures
-from .formula import Form
+from .formula import form_of
 from .greek import in_greek
 from .printer import PEOPLE, PYTHON, latex_form, text
-from .written_order import Written, written
 
 __all__ = ["formulas", "letters", "parts", "printed", "relations_latex", "show", "shown_row", "used_symbols"]
 
@@ -32,8 +32,9 @@ GROWTH = {  # of orders: text and LaTeX
 }
 
 
-def relation(statement: Statement, form: Form, said: Print, *, as_latex: bool) -> str:
+def relation(statement: Statement, whole: Relational, said: Print, *, as_latex: bool) -> str:
     """A relation; of orders of growth as they are printed, left = O(right)."""
+    form = form_of(whole)
     if statement.method == "network_limit" and form.op in GROWTH:
         to = r"\lim_{C \to \infty} " if as_latex else "lim "
         left, right = (to + said(side) for side in form.args)
@@ -49,29 +50,28 @@ def relation(statement: Statement, form: Form, said: Print, *, as_latex: bool) -
 
 def formulas(statement: Statement, *, as_latex: bool = False) -> list[tuple[str, list[str]]]:
     """The statement's formulas in the paper's order: choose, when, then, for all, where, limit, order."""
-    made = written(statement)
     said: Print = partial(latex_form, glossary=statement.glossary) if as_latex else text
-    return _lines(statement, made, said, as_latex=as_latex)
+    return _lines(statement, said, as_latex=as_latex)
 
 
-def _lines(statement: Statement, made: Written, said: Print, *, as_latex: bool) -> list[tuple[str, list[str]]]:
-    def equal(pairs: Iterable[tuple[Form, Form]]) -> list[str]:
-        return [f"{said(a)} = {said(b)}" for a, b in pairs]
+def _lines(statement: Statement, said: Print, *, as_latex: bool) -> list[tuple[str, list[str]]]:
+    def equal(pairs: Mapping[Expr, Expr]) -> list[str]:
+        return [f"{said(name)} = {said(value)}" for name, value in pairs.items()]
 
-    def span(v: Form, low: Form, high: Form) -> str:
-        a, b, c = said(v), said(low), said(high)
+    def span(index: Symbol, low: Expr, high: Expr) -> str:
+        a, b, c = said(index), said(low), said(high)
         return f"{a} \\in \\{{{b}, \\ldots, {c}\\}}" if as_latex else f"{a} = {b}, …, {c}"
 
     to = r"\to" if as_latex else "→"
     when = r"\text{ as }" if as_latex else "as"
     return [
-        ("choose", equal(made.choose)),
-        ("when", [said(c) for c in made.when]),
-        ("then", [relation(statement, r, said, as_latex=as_latex) for r in made.then]),
-        ("for all", [span(*three) for three in made.for_all]),
-        ("where", equal(made.where)),
-        ("limit", [f"{to} {said(value)} {when} {said(v)} {to} {said(point)}" for value, v, point in made.limits]),
-        ("printed order", [] if made.order is None else [said(made.order)]),
+        ("choose", equal(statement.choose)),
+        ("when", [said(condition) for condition in statement.when]),
+        ("then", [relation(statement, r, said, as_latex=as_latex) for r in statement.relations]),
+        ("for all", [span(index, low, high) for index, (low, high) in statement.for_all.items()]),
+        ("where", equal(statement.where)),
+        ("limit", [f"{to} {said(m.value)} {when} {said(m.variable)} {to} {said(m.point)}" for m in statement.limits]),
+        ("printed order", [] if statement.order is None else [said(statement.order)]),
     ]
 
 
@@ -88,7 +88,7 @@ def relations_latex(statement: Statement) -> tuple[str, ...]:
 
 def sides_latex(statement: Statement) -> tuple[str, str]:
     """Both sides of the first relation as LaTeX."""
-    left, right = written(statement).then[0].args
+    left, right = statement.relations[0].args
     return latex_form(left, statement.glossary), latex_form(right, statement.glossary)
 
 
@@ -188,13 +188,12 @@ def printed(statement: Statement) -> dict[str, Any]:
 
 def shown_row(statement: Statement) -> dict[str, Any]:
     """The statement as data: each formula as text, in Python's signs and names, and as LaTeX."""
-    made = written(statement)
     forms: dict[str, Print] = {
         "text": partial(text, style=PEOPLE),
         "python": partial(text, style=PYTHON),
         "latex": partial(latex_form, glossary=statement.glossary),
     }
-    said = {kind: dict(_lines(statement, made, form, as_latex=kind == "latex")) for kind, form in forms.items()}
+    said = {kind: dict(_lines(statement, form, as_latex=kind == "latex")) for kind, form in forms.items()}
     names = [name for name, lines in said["text"].items() if lines]
     return {
         "id": statement.id,

@@ -1,6 +1,6 @@
 """The assumptions that a run understands, by name: how many constants each one has, and what it asks of an instance.
 
-The kernel checks every one of them exactly (verify/kernel/runs/assumptions.py); a test compares the two lists. An
+The kernel checks every one of them exactly (verify/kernel/core/assumptions.py); a test compares the two lists. An
 assumption with `means`, a relation between measures of the method, needs no entry here.
 """
 

@@ -1,7 +1,8 @@
-"""The only inequalities that a shown premise may use: what squares and the assumptions give at named points.
+"""Atoms: the inequalities that a shown premise may use, each a number that is not negative in expectation.
 
-An atom is a number that is not negative in expectation, written in the language of `method`: for one client, under the
-mean over the clients, or under sum_i p_i^2 (.). It says what it charges.
+An atom is what squares or the assumptions give at named points: for one client, under the mean over the clients, or
+under sum_i p_i^2 (.). It is one record: a class here (or in proximal_atoms) that says the inequality in the language of
+methods and which assumption gives it, and the kernel's own reading in verify/kernel/proofs/vectors/atoms.py.
 """
 
 # sympy ships no type stubs (2026-11).
@@ -10,30 +11,138 @@ mean over the clients, or under sum_i p_i^2 (.). It says what it charges.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
 
-from sympy import Integer
+from sympy import Integer, Le
+from sympy.logic.boolalg import Boolean
 
 from fedaudit.errors import UserError
 
-from ..language.method import Number, Vector, f, f_i, f_i_star, f_star, grad, inner, neighbours, noisy, norm2
+from ..language.method import (
+    F,
+    Number,
+    Vector,
+    f,
+    f_i,
+    f_i_star,
+    f_star,
+    grad,
+    inner,
+    neighbours,
+    noisy,
+    norm2,
+    scalars_of,
+)
 from ..language.statement import Assumption
-from .proximal_atoms import Largest, Moved, Optimal, ProximalPL, Slope, Steep, Subgradient
-from .two_groups import Idle
-from .vectors import Charge, Over
+from .method_vectors import Frame, Reader
+from .vectors import ANY, NEAR, SIGN, Charge, Over, Scalar, Term, under_mean
 
 MEAN_CONVEX = "mean_strongly_convex"
-_HALF = Integer(1) / 2
+HALF = Integer(1) / 2
 
 
 @dataclass(frozen=True, slots=True)
-class Square:
+class Client:
+    """The letter of a client, where a field of an atom names one."""
+
+    letter: Any
+
+
+Field = Vector | Client | Mapping[str, Any] | str | bool | Any  # of an atom in a file; everything else is a formula
+
+
+class Atom:
+    """A number that is not negative in expectation, and what has to be so for that.
+
+    `kind` is the kernel's word for it, `parts` the fields that it has in a proof file (`constant=L`: its attribute L).
+    `own`: it is about a client's own loss, so that it names the client also where all its points are shared.
+    """
+
+    __slots__ = ()
+    kind: ClassVar[str]
+    parts: ClassVar[str] = ""
+    own: ClassVar[bool] = True
+    on_every_path: ClassVar[bool] = True  # also without expectations
+    over: Over
+
+    @property
+    def number(self) -> Number:
+        """The number itself. An atom that is no number of the method's language reads itself: see `read`."""
+        raise NotImplementedError
+
+    @property
+    def charges(self) -> tuple[Charge, ...]:
+        """The assumptions that give it, each with its constants."""
+        return ()
+
+    @property
+    def rules(self) -> tuple[str, ...]:
+        """The rules of the normal form that it takes: the mean of what is not negative is not, for weights that are."""
+        return (SIGN,) if self.over == "mean" else ()
+
+    @property
+    def positive(self) -> tuple[Any, ...]:
+        """What has to be positive besides the denominators of its number."""
+        return ()
+
+    def fields(self, frame: Frame) -> dict[str, Field]:
+        """What a proof file says of it besides its kind and what it is under; what is absent or 0 is left out."""
+        named = (part.partition("=") for part in self.parts.split())
+        values = {name: getattr(self, attribute or name) for name, _, attribute in named}
+        present = {name: value for name, value in values.items() if value not in (None, False, "", 0)}
+        return {name: True if isinstance(value, str) else value for name, value in present.items()}
+
+    def of_client(self) -> bool:
+        """Whether it is about a client's own loss."""
+        return self.own
+
+    def scalars(self) -> Iterator[Any]:
+        """Every formula that it speaks of."""
+        return scalars_of(self.number)
+
+    def denominators(self) -> Iterator[Any]:
+        """The formulas in which something may be divided by."""
+        return scalars_of(self.number)
+
+    def ranges(self, frame: Frame) -> Iterator[Boolean]:
+        """The conditions on the indices at which it is used."""
+        yield from ()
+
+    def requires(self) -> Iterator[Boolean]:
+        """Further conditions on its constants."""
+        yield from ()
+
+    def read(self, reader: Reader) -> Scalar:
+        """The number as the proof's vectors give it, under its mean."""
+        _, _, i, j = reader.frame.letters
+        if self.over == "one":
+            return reader.number(self.number, "base", str(i), str(j))
+        return under_mean(reader.number(self.number, "base", ANY), self.over)
+
+
+class Owed(Atom):
+    """An atom that needs no assumption of its own; `owed` are those that a proof takes it from all the same."""
+
+    __slots__ = ()
+    owed: tuple[Charge, ...]
+
+    @property
+    def charges(self) -> tuple[Charge, ...]:
+        return self.owed
+
+
+@dataclass(frozen=True, slots=True)
+class Square(Owed):
     """|x|^2 >= 0: Jensen, Young, Peter-Paul and Cauchy-Schwarz with a given constant are such squares."""
 
+    kind = "square"
+    parts = "x"
+    own = False
     x: Vector
     over: Over = "one"
-    charges: tuple[Charge, ...] = ()
+    owed: tuple[Charge, ...] = ()
 
     @property
     def number(self) -> Number:
@@ -41,9 +150,11 @@ class Square:
 
 
 @dataclass(frozen=True, slots=True)
-class Smooth:
+class Smooth(Atom):
     """f_i(y) <= f_i(x) + <grad f_i(x), y - x> + L/2 |y - x|^2; with `below`, the parabola on the other side."""
 
+    kind = "smooth"
+    parts = "x y constant=L below"
     x: Vector
     y: Vector
     L: Any
@@ -60,13 +171,15 @@ class Smooth:
     @property
     def number(self) -> Number:
         apart = f_i(self.x) + inner(grad(self.x), self.y - self.x) - f_i(self.y)
-        return (-apart if self.below else apart) + self.L * _HALF * norm2(self.y - self.x)
+        return (-apart if self.below else apart) + self.L * HALF * norm2(self.y - self.x)
 
 
 @dataclass(frozen=True, slots=True)
-class Lipschitz:
+class Lipschitz(Atom):
     """|grad f_i(x) - grad f_i(y)|^2 <= L^2 |x - y|^2."""
 
+    kind = "lipschitz"
+    parts = "x y constant=L"
     x: Vector
     y: Vector
     L: Any
@@ -82,12 +195,14 @@ class Lipschitz:
 
 
 @dataclass(frozen=True, slots=True)
-class Convex:
+class Convex(Atom):
     """f_i(y) >= f_i(x) + <grad f_i(x), y - x> + mu/2 |y - x|^2, with mu = 0 for a convex f_i.
 
     `named` "mean_strongly_convex": it is assumed of f alone, and then holds for the mean at points that clients share.
     """
 
+    kind = "convex"
+    parts = "x y constant=mu"
     x: Vector
     y: Vector
     mu: Any = 0
@@ -103,11 +218,18 @@ class Convex:
     @property
     def number(self) -> Number:
         apart = f_i(self.y) - f_i(self.x) - inner(grad(self.x), self.y - self.x)
-        return apart - _HALF * self.mu * norm2(self.y - self.x)
+        return apart - HALF * self.mu * norm2(self.y - self.x)
+
+    def read(self, reader: Reader) -> Scalar:
+        if self.named == MEAN_CONVEX:
+            ends = (reader.vector(x, "base", ANY) for x in (self.x, self.y))
+            if self.over != "mean" or any(ANY in x.tags for x in ends):
+                raise UserError("got convexity of the mean at a client's own point, expected a mean at shared points")
+        return Atom.read(self, reader)
 
 
 @dataclass(frozen=True, slots=True)
-class Interpolated:
+class Interpolated(Atom):
     """(L - mu) D >= |grad f_i(x) - grad f_i(y) - mu (x - y)|^2/2 of an L-smooth and mu-strongly convex f_i, where
     D = f_i(x) - f_i(y) - <grad f_i(y), x - y> - mu/2 |x - y|^2.
 
@@ -115,6 +237,8 @@ class Interpolated:
     shows it; then let M go to L.
     """
 
+    kind = "interpolated"
+    parts = "x y constant=L curve=mu"
     x: Vector
     y: Vector
     L: Any
@@ -128,17 +252,19 @@ class Interpolated:
     @property
     def number(self) -> Number:
         apart = f_i(self.x) - f_i(self.y) - inner(grad(self.y), self.x - self.y)
-        apart = apart - _HALF * self.mu * norm2(self.x - self.y)
-        return (self.L - self.mu) * apart - _HALF * norm2(grad(self.x) - grad(self.y) - self.mu * (self.x - self.y))
+        apart = apart - HALF * self.mu * norm2(self.x - self.y)
+        return (self.L - self.mu) * apart - HALF * norm2(grad(self.x) - grad(self.y) - self.mu * (self.x - self.y))
 
 
 @dataclass(frozen=True, slots=True)
-class Lower:
+class Lower(Owed):
     """f_i(x) >= f_i*: the least value of the client's own loss."""
 
+    kind = "lower"
+    parts = "x"
     x: Vector
     over: Over = "one"
-    charges: tuple[Charge, ...] = ()
+    owed: tuple[Charge, ...] = ()
 
     @property
     def number(self) -> Number:
@@ -146,28 +272,38 @@ class Lower:
 
 
 @dataclass(frozen=True, slots=True)
-class Minimum:
+class Minimum(Owed):
     """f(x) >= f*, at a point that all clients share."""
 
+    kind = "minimum"
+    parts = "x"
+    own = False
     x: Vector
-    charges: tuple[Charge, ...] = ()
-
-    @property
-    def over(self) -> Over:
-        return "one"
+    owed: tuple[Charge, ...] = ()
+    over: Over = field(default="one", init=False)
 
     @property
     def number(self) -> Number:
         return f(self.x) - Number(f_star.terms)
 
+    def read(self, reader: Reader) -> Scalar:
+        if ANY in reader.vector(self.x, "base", reader.frame.client).tags:
+            raise UserError("got f >= f* at a client's own point, expected a shared one")
+        if reader.frame.method.composite:  # F* is the least value of f + g
+            return reader.number(F(self.x) - Number(f_star.terms), "base", reader.frame.client)
+        return Atom.read(self, reader)
+
 
 @dataclass(frozen=True, slots=True)
-class Variance:
+class Variance(Atom):
     """E|noise|^2 <= sigma^2 for the noise of a gradient x, at any point; of a minibatch sigma^2/batch.
 
     `least`: the assumption without constants that says it is sigma^2, of any x; then E|noise|^2 >= sigma^2.
     """
 
+    kind = "variance"
+    parts = "x constant=sigma batch least"
+    on_every_path = False
     x: Vector
     sigma: Any
     over: Over = "one"
@@ -195,9 +331,12 @@ class Variance:
 
 
 @dataclass(frozen=True, slots=True)
-class Bound:
+class Bound(Atom):
     """What an assumption says of the method's own measures, at the indices of its `for_all`: on the run, under E."""
 
+    kind = "bound"
+    own = False
+    on_every_path = False
     assumption: Assumption
     at: tuple[tuple[Any, Any], ...] = ()  # other values of its indices
     over: Over = "one"
@@ -208,60 +347,144 @@ class Bound:
 
     @property
     def relation(self) -> Any:
+        """What the assumption says there."""
         return self.assumption.means.subs(dict(self.at), simultaneous=True)
+
+    def fields(self, frame: Frame) -> dict[str, Field]:
+        """The values of all indices; under a mean its client has none."""
+        _, _, i, j = frame.letters
+        values: dict[str, Field] = {}
+        for index, _, _ in self.assumption.for_all:
+            value = dict(self.at).get(index, index)
+            if index != i or self.over == "one":
+                values[str(index)] = Client(value) if index in (i, j) and value in (i, j) else value
+        return {"name": self.assumption.name, **({"at": values} if values else {})}
+
+    def scalars(self) -> Iterator[Any]:
+        yield self.relation
+
+    def denominators(self) -> Iterator[Any]:
+        yield from ()
+
+    def ranges(self, frame: Frame) -> Iterator[Boolean]:
+        """The indices at which the assumption speaks; a client is one anyway."""
+        t, k, _, _ = frame.letters
+        at = dict(self.at)
+        for index, low, high in self.assumption.for_all:
+            if index in (t, k):
+                yield Le(low, at.get(index, index))
+                yield Le(at.get(index, index), high)
+
+    def read(self, reader: Reader) -> Scalar:
+        relation = self.relation
+        difference = relation.gts - relation.lts
+        if self.over == "one":
+            return reader.formula(difference)
+        return under_mean(reader.formula(difference, reader.frame.letters[2]), self.over)
 
 
 @dataclass(frozen=True, slots=True)
-class Near:
+class Near(Owed):
     """sum_j q_ij |x_j|^2 >= |sum_j q_ij x_j|^2 over the neighbours j of a client (i, or the one that is named).
 
     Under the mean over the clients the left side is sum_j p_j |x_j|^2, for the weights p_ij are symmetric.
     """
 
+    kind = "near"
+    own = False
     x: Vector
     over: Over = "one"
     client: Any = None
-    charges: tuple[Charge, ...] = ()
+    owed: tuple[Charge, ...] = ()
 
     @property
     def number(self) -> Number:
-        """What it reads; which mean each part is under, the reader says."""
+        """What it speaks of; which mean each part is under, `read` says."""
         return norm2(self.x) - norm2(neighbours(self.x))
 
+    def fields(self, frame: Frame) -> dict[str, Field]:
+        who = {"client": Client(self.client or frame.letters[2])} if self.over == "one" else {}
+        return {"x": self.x, **who}
+
+    def read(self, reader: Reader) -> Scalar:
+        client = ANY if self.over == "mean" else str(self.client or reader.frame.letters[2])
+        x, middle = reader.vector(self.x, "base", ANY), reader.vector(neighbours(self.x), "base", client)
+        charged = frozenset({NEAR})
+        whole = Term("inner", "mean", (x, x), charges=charged)
+        if self.over != "mean":
+            whole = Term("inner", "near", (x, x), charges=charged, client=client)
+        over: Over = "mean" if self.over == "mean" else "one"
+        return ((reader.ring.number(1), whole), (reader.ring.number(-1), Term("inner", over, (middle, middle))))
+
+
+class Plain(Atom):
+    """An atom about weights and counts alone: it is no number of the method's language, and under no mean."""
+
+    __slots__ = ()
+    own = False
+
+    def scalars(self) -> Iterator[Any]:
+        yield from ()
+
+    def denominators(self) -> Iterator[Any]:
+        yield from ()
+
 
 @dataclass(frozen=True, slots=True)
-class Weight:
+class Weight(Plain):
     """p_i >= 0 of one client, or the share q_ij >= 0 that it has among the neighbours of another."""
 
+    kind = "weight"
     client: Any
     among: Any = None
+    over: Over = field(default="one", init=False)
 
     @property
-    def over(self) -> Over:
-        return "one"
+    def rules(self) -> tuple[str, ...]:
+        return (SIGN,) if self.among is None else (NEAR,)
 
-    @property
-    def charges(self) -> tuple[Charge, ...]:
-        return ()
+    def fields(self, frame: Frame) -> dict[str, Field]:
+        among = {} if self.among is None else {"among": Client(self.among)}
+        return {"client": Client(self.client), **among}
+
+    def read(self, reader: Reader) -> Scalar:
+        frame = reader.frame
+        weight = frame.weight(self.client) if self.among is None else frame.shares(self.among, self.client)
+        return reader.formula(weight)
 
 
 @dataclass(frozen=True, slots=True)
-class Subset:
+class Subset(Plain):
     """No more clients are drawn than there are."""
 
-    @property
-    def over(self) -> Over:
-        return "one"
+    kind = "subset"
+    over: Over = field(default="one", init=False)
 
-    @property
-    def charges(self) -> tuple[Charge, ...]:
-        return ()
+    def read(self, reader: Reader) -> Scalar:
+        if reader.frame.sample is None:
+            raise UserError("got a subset of the clients, expected a method that draws one")
+        return ((reader.coefficient(reader.frame.sizes[1] - reader.frame.sample), Term("one")),)
 
 
 @dataclass(frozen=True, slots=True)
-class Short:
+class Idle(Plain):
+    """At most one client of two groups is idle, and its weight is 1/C."""
+
+    kind = "idle"
+    over: Over = field(default="one", init=False)
+
+    def read(self, reader: Reader) -> Scalar:
+        if reader.frame.groups is None:
+            raise UserError("got an idle client, expected two groups of parabolas")
+        return ((reader.coefficient(1 - reader.frame.sizes[1] * reader.frame.groups.idle), Term("one")),)
+
+
+@dataclass(frozen=True, slots=True)
+class Short(Atom):
     """|x|^2 <= G^2 for a gradient x of a G-Lipschitz loss."""
 
+    kind = "short"
+    parts = "x constant=G"
     x: Vector
     G: Any
     over: Over = "one"
@@ -277,20 +500,14 @@ class Short:
         return Number(((self.G**2, ("one",)),)) - norm2(self.x)
 
 
-OfFunctions = Square | Smooth | Lipschitz | Convex | Interpolated | Lower | Minimum | Variance | Short
-OfRegulariser = Subgradient | Slope | ProximalPL
-OfLocalProblems = Optimal | Moved | Steep | Largest
-Atom = OfFunctions | OfRegulariser | OfLocalProblems | Bound | Near | Weight | Subset | Idle
-
-
 def lipschitz(x: Vector, y: Vector, L: Any, over: Over = "one", times: Any = 1) -> tuple[tuple[Any, Atom], ...]:
     """|grad f_i(x) - grad f_i(y)|^2 <= L^2 |x - y|^2 from the parabolas above and below f_i, `times` a number.
 
     f_i + L/2 |.|^2 is convex and 2L-smooth: its gradients are co-coercive, by a step from each point towards the other.
     """
-    found: list[tuple[Any, Atom]] = []
+    bundle: list[tuple[Any, Atom]] = []
     for a, b in ((x, y), (y, x)):
         end = b - (grad(b) - grad(a) + L * (b - a)) / (2 * L)
-        found.append((2 * L * times, Smooth(b, end, L, over, named="descent")))
-        found.append((2 * L * times, Smooth(a, end, L, over, below=True, named="two_sided")))
-    return tuple(found)
+        bundle.append((2 * L * times, Smooth(b, end, L, over, named="descent")))
+        bundle.append((2 * L * times, Smooth(a, end, L, over, below=True, named="two_sided")))
+    return tuple(bundle)

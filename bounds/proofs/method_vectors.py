@@ -23,7 +23,6 @@ from sympy.core.relational import Relational
 from fedaudit.errors import UserError
 
 from ..language.method import (
-    F,
     Method,
     Number,
     Vector,
@@ -31,13 +30,10 @@ from ..language.method import (
     f_star,
     grad,
     mean,
-    neighbours,
     scalars_of,
     vectors_of,
 )  # fmt: skip
-from .atoms import MEAN_CONVEX, Atom, Bound, Convex, Minimum, Near, Subset, Weight
-from .proximal_atoms import Largest
-from .two_groups import Groups, Idle, Member
+from .two_groups import Groups, Member
 from .vectors import (
     ALL,
     ANY,
@@ -64,7 +60,6 @@ from .vectors import (
     Coefficient,
     Expanded,
     Name,
-    Over,
     Ring,
     Scalar,
     Term,
@@ -686,60 +681,6 @@ class Reader:
         if round_ == t + 1 and step is None and (k == self.frame.sizes[0] or (self.frame.single and k == 0)):
             return "updated"
         raise UserError(f"got {quantity}, expected round {t} and step {k}, or the next one; do: say `at`")
-
-    def atom(self, atom: Atom) -> Scalar:
-        if isinstance(atom, Bound):
-            relation = atom.relation
-            made = self.formula(relation.gts - relation.lts, self.frame.letters[2] if atom.over != "one" else None)
-            return made if atom.over == "one" else under_mean(made, atom.over)
-        _, _, i, j = self.frame.letters
-        if isinstance(atom, Weight):
-            among = atom.among
-            return self.formula(
-                self.frame.weight(atom.client) if among is None else self.frame.shares(among, atom.client)
-            )
-        if isinstance(atom, Largest):
-            return self._largest(atom)
-        if isinstance(atom, Idle):
-            if self.frame.groups is None:
-                raise UserError("got an idle client, expected two groups of parabolas")
-            return ((self.coefficient(1 - self.frame.sizes[1] * self.frame.groups.idle), Term("one")),)
-        if isinstance(atom, Near):
-            return self._near(atom, ANY if atom.over == "mean" else str(atom.client or i))
-        if isinstance(atom, Subset):
-            if self.frame.sample is None:
-                raise UserError("got a subset of the clients, expected a method that draws one")
-            return ((self.coefficient(self.frame.sizes[1] - self.frame.sample), Term("one")),)
-        if isinstance(atom, Convex) and atom.named == MEAN_CONVEX:
-            ends = (self.vector(x, "base", ANY) for x in (atom.x, atom.y))
-            if atom.over != "mean" or any(ANY in x.tags for x in ends):
-                raise UserError("got convexity of the mean at a client's own point, expected a mean at shared points")
-        if isinstance(atom, Minimum) and self.vector(atom.x, "base", self.frame.client).tags & {ANY}:
-            raise UserError("got f >= f* at a client's own point, expected a shared one")
-        if isinstance(atom, Minimum) and self.frame.method.composite:  # F* is the least value of f + g
-            return self.number(F(atom.x) - Number(f_star.terms), "base", self.frame.client)
-        if atom.over == "one":
-            return self.number(atom.number, "base", str(i), str(j))
-        return under_mean(self.number(atom.number, "base", ANY), atom.over)
-
-    def _largest(self, atom: Largest) -> Scalar:
-        number = self.frame.method.measures.get(atom.quantity)
-        if number is None or number.law != "most" or atom.over == "squares":
-            raise UserError(f"got {atom.quantity}, expected a measure that is the largest of something")
-        each = self.number(Number(number.terms), "base", ANY if atom.over == "mean" else str(self.frame.letters[2]))
-        if atom.over == "mean":
-            each = under_mean(each)
-        less = tuple((self.ring.number(-1) * c, term) for c, term in each)
-        return ((self.coefficient(atom.quantity), Term("one")), *less)
-
-    def _near(self, atom: Near, client: str) -> Scalar:
-        x, middle = self.vector(atom.x, "base", ANY), self.vector(neighbours(atom.x), "base", client)
-        if atom.over == "mean":
-            all_ = Term("inner", "mean", (x, x), charges=frozenset({NEAR}))
-        else:
-            all_ = Term("inner", "near", (x, x), charges=frozenset({NEAR}), client=client)
-        over: Over = "mean" if atom.over == "mean" else "one"
-        return ((self.ring.number(1), all_), (self.ring.number(-1), Term("inner", over, (middle, middle))))
 
     def expand(self, scalar: Scalar) -> Expanded:
         squares = None

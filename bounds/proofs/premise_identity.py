@@ -15,26 +15,23 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
-from typing import Any, get_args
+from typing import Any
 
-from sympy import Add, Eq, Expr, Float, Ge, Gt, Integer, Le, Lt, Max, Mul, Pow, Rational, Sum, Symbol
+from sympy import Add, Eq, Expr, Float, Ge, Gt, Integer, Le, Max, Mul, Pow, Rational, Sum, Symbol
 from sympy.core.function import AppliedUndef
 from sympy.logic.boolalg import Boolean, true
 
 from fedaudit.errors import UserError
 
 from ..language.derivation import Known, Requirement
-from ..language.method import Method, Number, Vector, inner, norm2, scalars_of
-from .atoms import Atom, Bound, Slope, Subgradient, Subset, Variance, Weight
+from ..language.method import Method, Number, Vector, inner, norm2
+from .atoms import Atom
 from .method_vectors import HETEROGENEITY, Frame, Reader, formula_of
-from .proximal_atoms import Largest, Moved, Optimal
-from .two_groups import Idle
 from .vectors import (
     DRAWN,
     EVEN,
     FRESH,
     INDEPENDENT,
-    NEAR,
     SIGN,
     SUM,
     UNBIASED,
@@ -47,7 +44,6 @@ from .vectors import (
 )
 
 By = tuple[tuple[Any, Atom], ...]
-PLAIN = Bound | Weight | Subset | Largest | Idle  # atoms that are not written as a number
 MEANS = frozenset({UNBIASED, INDEPENDENT, DRAWN, FRESH})  # rules that hold in expectation, and on no single path
 
 
@@ -143,8 +139,7 @@ def shown(claim: Any, because: str, frame: Frame, *by: tuple[Any, Atom], **how: 
     given: tuple[tuple[Any, Any], ...] = by  # a user's file may hold anything
     for _, atom in given:
         if not isinstance(atom, Atom):
-            kinds = ", ".join(kind.__name__ for kind in get_args(Atom))
-            raise UserError(f"got the atom {atom!r} for {because!r}, expected one of {kinds}")
+            raise UserError(f"got the atom {atom!r} for {because!r}, expected one of fedaudit.bounds.proofs.atoms")
     return known(Shown(claim, frame, tuple((_sympy(m, because), atom) for m, atom in by), **how), because)
 
 
@@ -190,11 +185,7 @@ def check(premise: Shown) -> Checked:
     charges: set[Charge | None] = set()
     identities = tuple(_identity(reader, left, terms, charges) for left, terms in _sides(premise, reader))
     for _, atom in premise.by:
-        charges.update(atom.charges)
-        full = isinstance(atom, Optimal) and atom.full
-        if atom.over == "mean" or isinstance(atom, Weight) or full:
-            rule = NEAR if isinstance(atom, Weight) and atom.among is not None else SIGN
-            charges.add(premise.frame.charges[rule])
+        charges.update((*atom.charges, *(premise.frame.charges[rule] for rule in atom.rules)))
     if premise.frame.even:
         charges.add(premise.frame.charges[EVEN])
     if premise.frame.alone:
@@ -203,12 +194,12 @@ def check(premise: Shown) -> Checked:
         charges.update(premise.frame.groups.charges)
     signs = tuple("by form" if by_form(m) else "decided" for m, _ in premise.by)
     required = [Ge(m, 0) for (m, _), sign in zip(premise.by, signs, strict=True) if sign == "decided"]
-    steps = [a.step for _, a in premise.by if isinstance(a, Slope | Moved)]
-    required += [Gt(d, 0) for d in (*_denominators(premise), *steps) if not by_form(d, strict=True)]
-    required += [c for _, atom in premise.by if isinstance(atom, Bound) for c in _range(premise.frame, atom)]
+    positive = [part for _, atom in premise.by for part in atom.positive]
+    required += [Gt(d, 0) for d in (*_denominators(premise), *positive) if not by_form(d, strict=True)]
+    required += [condition for _, atom in premise.by for condition in atom.ranges(premise.frame)]
     required += [Eq(premise.frame.sizes[1], 1)] if premise.frame.alone else []
     required += [Eq(premise.frame.sizes[0], 1)] if premise.frame.single else []
-    required += [Lt(a.nu * a.step, 1) for _, a in premise.by if isinstance(a, Subgradient | Optimal) and a.nu != 0]
+    required += [condition for _, atom in premise.by for condition in atom.requires()]
     kept = tuple(dict.fromkeys(c for c in required if c is not true))
     charged = frozenset(charge for charge in charges if charge is not None)
     return Checked(identities, signs, charged, kept, tuple(reader.letters.items()))
@@ -236,7 +227,7 @@ def _sides(premise: Shown, reader: Reader) -> Iterator[tuple[Scalar, tuple[tuple
             raise UserError(f"got {claim} times a square, expected constants and a free point")
         u = reader.vector(premise.times)
         left = tuple((c, Term("inner", vectors=(u, u))) for c, _ in left)
-    yield left, tuple((m, reader.atom(atom)) for m, atom in premise.by)
+    yield left, tuple((m, atom.read(reader)) for m, atom in premise.by)
 
 
 def _largest(premise: Shown, reader: Reader) -> Scalar:
@@ -248,8 +239,8 @@ def _largest(premise: Shown, reader: Reader) -> Scalar:
     if claim.rhs.free_symbols & {t, k, i, j} or claim.rhs.atoms(AppliedUndef):
         raise UserError(f"got {claim.rhs} on every path, expected what is the same in all rounds and of all clients")
     left = _minus(reader.formula(claim.rhs), _fixed(reader, Number(number.terms)), reader)
-    rules = [reader.expand(scalar).charges for scalar in (left, *(reader.atom(atom) for _, atom in premise.by))]
-    if any(isinstance(atom, Variance | Bound) for _, atom in premise.by) or any(MEANS & charged for charged in rules):
+    rules = [reader.expand(scalar).charges for scalar in (left, *(atom.read(reader) for _, atom in premise.by))]
+    if any(not atom.on_every_path for _, atom in premise.by) or any(MEANS & charged for charged in rules):
         raise UserError(f"got what holds in expectation for {claim}, expected what holds on every path")
     return left
 
@@ -307,12 +298,7 @@ def _key(key: tuple[Any, ...]) -> str:
 def reader_of(premise: Shown) -> Reader:
     frame, numbers = premise.frame, list[Any]()
     for multiplier, atom in premise.by:
-        numbers.append(multiplier)
-        if isinstance(atom, Bound):
-            numbers.append(atom.relation)
-        else:
-            numbers += () if isinstance(atom, PLAIN) else scalars_of(atom.number)
-            numbers += [atom.quantity] if isinstance(atom, Largest) else []
+        numbers += [multiplier, *atom.scalars()]
         numbers += [frame.sum_of_squares] if atom.over == "squares" and not frame.even else []
     for vector in (*(premise.schwarz or ()), *((premise.times,) if premise.times else ())):
         numbers += vector.scalars()
@@ -333,7 +319,7 @@ def _leaves_of(frame: Frame) -> tuple[Any, ...]:
 def _denominators(premise: Shown) -> Iterator[Any]:
     """Everything that is divided by."""
     vectors = (*(premise.schwarz or ()),)
-    numbers = [n for _, a in premise.by if not isinstance(a, PLAIN) for n in scalars_of(a.number)]
+    numbers = [number for _, atom in premise.by for number in atom.denominators()]
     scalars = [premise.claim, *(m for m, _ in premise.by), *numbers, *(s for v in vectors for s in v.scalars())]
     yield from _divisors(scalars)
     yield from _divisors_of(premise.frame)
@@ -347,16 +333,6 @@ def _divisors(scalars: Iterable[Any]) -> Iterator[Any]:
 def _divisors_of(frame: Frame) -> tuple[Any, ...]:
     """Those of its rules and definitions: every premise of the frame asks for them."""
     return tuple(dict.fromkeys(_divisors(frame.scalars())))
-
-
-def _range(frame: Frame, atom: Bound) -> Iterator[Boolean]:
-    """The indices at which the assumption speaks; a client is one anyway."""
-    t, k, _, _ = frame.letters
-    at = dict(atom.at)
-    for index, low, high in atom.assumption.for_all:
-        if index in (t, k):
-            yield Le(low, at.get(index, index))
-            yield Le(at.get(index, index), high)
 
 
 def by_form(expr: Any, *, strict: bool = False) -> bool:

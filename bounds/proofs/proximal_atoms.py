@@ -6,52 +6,64 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, field
 from typing import Any
 
-from sympy import Integer
+from sympy import Integer, Lt
+from sympy.logic.boolalg import Boolean
+
+from fedaudit.errors import UserError
 
 from ..language.method import F, Number, Vector, f, f_i, f_star, full_prox, g, grad, inner, mean, norm2, oracle, prox
-from .vectors import Charge, Over
-
-_HALF = Integer(1) / 2
+from .atoms import HALF, Atom, Owed
+from .method_vectors import Reader
+from .vectors import ANY, SIGN, Charge, Over, Scalar, Term, under_mean
 
 
 @dataclass(frozen=True, slots=True)
-class Subgradient:
+class Subgradient(Owed):
     """g(y) >= g(p) + <(x - p)/step, y - p> for the regulariser g, which is convex, and p = prox(x, step).
 
     Of a weakly convex g, whose convexity lacks `nu`, nu/2 |y - p|^2 less; then nu step < 1, or p need not exist.
     """
 
+    kind = "subgradient"
+    parts = "x y step constant=nu"
+    own = False
     x: Vector
     y: Vector
     step: Any
-    charges: tuple[Charge, ...]  # the assumption that says that g is convex
+    owed: tuple[Charge, ...]  # the assumption that says that g is convex
     nu: Any = 0
+    over: Over = field(default="one", init=False)
 
-    @property
-    def over(self) -> Over:
-        return "one"
+    def requires(self) -> Iterator[Boolean]:
+        if self.nu != 0:
+            yield Lt(self.nu * self.step, 1)
 
     @property
     def number(self) -> Number:
         p = prox(self.x, self.step)
         tangent = g(self.y) - g(p) - inner((self.x - p) / self.step, self.y - p)
-        return tangent if self.nu == 0 else tangent + self.nu * _HALF * norm2(self.y - p)
+        return tangent if self.nu == 0 else tangent + self.nu * HALF * norm2(self.y - p)
 
 
 @dataclass(frozen=True, slots=True)
-class Slope:
+class Slope(Atom):
     """|(x - p)/step| <= B for p = prox(x, step): the subgradients of the regulariser are bounded by B."""
 
+    kind = "slope"
+    parts = "x step constant=B"
+    own = False
     x: Vector
     step: Any
     B: Any
+    over: Over = field(default="one", init=False)
 
     @property
-    def over(self) -> Over:
-        return "one"
+    def positive(self) -> tuple[Any, ...]:
+        return (self.step,)
 
     @property
     def charges(self) -> tuple[Charge, ...]:
@@ -63,15 +75,15 @@ class Slope:
 
 
 @dataclass(frozen=True, slots=True)
-class ProximalPL:
+class ProximalPL(Atom):
     """F(x) - F* <= -min_y {<grad f(x), y - x> + mu/2 |y - x|^2 + g(y) - g(x)}, least at p = prox(x - grad f(x)/mu)."""
 
+    kind = "proximal_pl"
+    parts = "x constant=mu"
+    own = False
     x: Vector
     mu: Any
-
-    @property
-    def over(self) -> Over:
-        return "one"
+    over: Over = field(default="one", init=False)
 
     @property
     def charges(self) -> tuple[Charge, ...]:
@@ -81,7 +93,7 @@ class ProximalPL:
     def number(self) -> Number:
         slope = mean(grad(self.x))
         p = prox(self.x - slope / self.mu, 1 / self.mu)
-        model = inner(slope, p - self.x) + self.mu * _HALF * norm2(p - self.x) + g(p) - g(self.x)
+        model = inner(slope, p - self.x) + self.mu * HALF * norm2(p - self.x) + g(p) - g(self.x)
         return Number(f_star.terms) - F(self.x) - model
 
 
@@ -94,12 +106,14 @@ def drawn(x: Vector) -> Number:
 
 
 @dataclass(frozen=True, slots=True)
-class Optimal:
+class Optimal(Atom):
     """h(y) >= h(p) + <(x - p)/step, y - p> - nu/2 |y - p|^2 for the minimiser p of h + |. - x|^2/(2 step).
 
     h is the loss that the client draws, or with `full` f itself: means of nu-weakly convex losses. nu step < 1.
     """
 
+    kind = "optimal"
+    parts = "x y step constant=nu full"
     x: Vector
     y: Vector
     step: Any
@@ -112,24 +126,41 @@ class Optimal:
         return (("weakly_convex", (self.nu,)),)
 
     @property
+    def rules(self) -> tuple[str, ...]:
+        return (SIGN,) if self.full or self.over == "mean" else ()
+
+    def of_client(self) -> bool:
+        return not self.full
+
+    def requires(self) -> Iterator[Boolean]:
+        if self.nu != 0:
+            yield Lt(self.nu * self.step, 1)
+
+    @property
     def number(self) -> Number:
         p = (full_prox if self.full else oracle)(self.x, self.step)
         value = f if self.full else drawn
         tangent = value(self.y) - value(p) - inner((self.x - p) / self.step, self.y - p)
-        return tangent + self.nu * _HALF * norm2(self.y - p)
+        return tangent + self.nu * HALF * norm2(self.y - p)
 
 
 @dataclass(frozen=True, slots=True)
-class Moved:
+class Moved(Atom):
     """|x - p| <= step G for the minimiser p of h + |. - x|^2/(2 step), h the client's: a mean of G-Lipschitz losses.
 
     For small s, h(p + s (x - p)) - h(p) is at least (s - s^2/2) |x - p|^2/step, and at most s G |x - p|.
     """
 
+    kind = "moved"
+    parts = "x step constant=G"
     x: Vector
     step: Any
     G: Any
     over: Over = "one"
+
+    @property
+    def positive(self) -> tuple[Any, ...]:
+        return (self.step,)
 
     @property
     def charges(self) -> tuple[Charge, ...]:
@@ -141,9 +172,11 @@ class Moved:
 
 
 @dataclass(frozen=True, slots=True)
-class Steep:
+class Steep(Atom):
     """h(x) - h(y) <= G |x - y| <= c G^2/2 + |x - y|^2/(2 c) for G-Lipschitz losses: f_i, or what the client draws."""
 
+    kind = "steep"
+    parts = "x y constant=G c draws"
     x: Vector
     y: Vector
     G: Any
@@ -158,14 +191,33 @@ class Steep:
     @property
     def number(self) -> Number:
         value = drawn if self.draws else f_i
-        room = Number(((self.c * self.G**2 * _HALF, ("one",)),)) + norm2(self.x - self.y) / (2 * self.c)
+        room = Number(((self.c * self.G**2 * HALF, ("one",)),)) + norm2(self.x - self.y) / (2 * self.c)
         return value(self.y) - value(self.x) + room
 
 
 @dataclass(frozen=True, slots=True)
-class Largest:
+class Largest(Owed):
     """What a measure is the largest of, over clients, rounds and outcomes, is at most that; so is its mean."""
 
+    kind = "largest"
+    parts = "measure=quantity"
     quantity: Any
     over: Over = "one"
-    charges: tuple[Charge, ...] = ()
+    owed: tuple[Charge, ...] = ()
+
+    def scalars(self) -> Iterator[Any]:
+        yield self.quantity
+
+    def denominators(self) -> Iterator[Any]:
+        yield from ()
+
+    def read(self, reader: Reader) -> Scalar:
+        measure = reader.frame.method.measures.get(self.quantity)
+        if measure is None or measure.law != "most" or self.over == "squares":
+            raise UserError(f"got {self.quantity}, expected a measure that is the largest of something")
+        client = ANY if self.over == "mean" else str(reader.frame.letters[2])
+        each = reader.number(Number(measure.terms), "base", client)
+        if self.over == "mean":
+            each = under_mean(each)
+        less = tuple((reader.ring.number(-1) * c, term) for c, term in each)
+        return ((reader.coefficient(self.quantity), Term("one")), *less)

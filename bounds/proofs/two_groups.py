@@ -63,16 +63,3 @@ class Groups:
 def group(name: str, x: Vector) -> Vector:
     """The mean of x over the clients of one group."""
     return Vector("group", (name, x))
-
-
-@dataclass(frozen=True, slots=True)
-class Idle:
-    """At most one client is idle, and its weight is 1/C."""
-
-    @property
-    def over(self) -> Any:
-        return "one"
-
-    @property
-    def charges(self) -> tuple[Charge, ...]:
-        return ()

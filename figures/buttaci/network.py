@@ -24,25 +24,25 @@ LINES = ("-", "--", ":", "-.")
 HEIGHTS = {1: 4.2, 2: 5.4, 3: 6.6}
 
 
-def plot(made: Networks) -> Figure:
+def plot(picture: Networks) -> Figure:
     """A colour is a class imbalance, a line style a data imbalance."""
-    networks = made.networks
+    networks = picture.networks
     with look():
-        figure = new(height=HEIGHTS[len(made.panels)])
-        every = np.atleast_1d(figure.subplots(len(made.panels), 1))
-        for axes, panel in zip(every, made.panels, strict=True):
+        figure = new(height=HEIGHTS[len(picture.panels)])
+        every = np.atleast_1d(figure.subplots(len(picture.panels), 1))
+        for axes, panel in zip(every, picture.panels, strict=True):
             if panel == "homogeneity":
                 _homogeneity(axes, networks)
             else:
                 _distributions(axes, networks, panel)
         first = every[0]
-        if made.panels[0] == "homogeneity":
+        if picture.panels[0] == "homogeneity":
             first.legend()
         else:
             first.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=4, fontsize="x-small", borderaxespad=0.1)
-        if len(made.panels) > 1 and made.panels[-1] == "homogeneity":
+        if len(picture.panels) > 1 and picture.panels[-1] == "homogeneity":
             every[-1].legend()
-        heading(figure, made.title)
+        heading(figure, picture.title)
         clients, seeds = networks[0].eigenvalues.shape[-1] + 1, len(networks[0].homogeneity)
         caption(figure, f"{clients} clients, {seeds} partitions at each level; message: first principal component")
     return figure

@@ -81,9 +81,9 @@ def _growth(curves: Curves) -> Figure:
 def ratio(curves: Curves) -> Array:
     """lhs/rhs, turned so that 1 is the limit from below: rhs/lhs for a lower bound; blank where it is 0/0."""
     small, large = (curves.lhs, curves.rhs) if curves.relation in UPWARD else (curves.rhs, curves.lhs)
-    made = np.full(small.shape, np.nan)
-    np.divide(small, large, out=made, where=large > 0)
-    return made
+    shares = np.full(small.shape, np.nan)
+    np.divide(small, large, out=shares, where=large > 0)
+    return shares
 
 
 def _trajectories(axes: Axes, curves: Curves) -> None:

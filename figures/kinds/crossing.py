@@ -85,9 +85,9 @@ def _scaled(axes: Axes, values: Array) -> None:
 
 
 def _ratio(crossing: Crossing) -> Array:
-    made = np.full(len(crossing.x), np.nan)
-    np.divide(crossing.lhs, crossing.rhs, out=made, where=crossing.rhs != 0)
-    return made
+    shares = np.full(len(crossing.x), np.nan)
+    np.divide(crossing.lhs, crossing.rhs, out=shares, where=crossing.rhs != 0)
+    return shares
 
 
 def _broken(crossing: Crossing) -> NDArray[np.bool_]:

@@ -57,10 +57,10 @@ def plot(landscape: Landscape) -> Figure:
 
 
 def _levels(axes: Axes, landscape: Landscape, height: Array) -> None:
-    seen = height[np.isfinite(height)]
-    if seen.max() - seen.min() < 0.05:
+    heights = height[np.isfinite(height)]
+    if heights.max() - heights.min() < 0.05:
         return
-    levels = MaxNLocator(LEVELS).tick_values(float(seen.min()), float(seen.max()))
+    levels = MaxNLocator(LEVELS).tick_values(float(heights.min()), float(heights.max()))
     lines = axes.contour(
         landscape.x, landscape.y, np.ma.masked_invalid(height), levels=levels, colors=INK, linewidths=0.6
     )

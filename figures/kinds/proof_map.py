@@ -64,8 +64,8 @@ class Spot:
 
 def proof_map(names: Sequence[str], cites: Mapping[str, Iterable[str]], fallen: Iterable[str]) -> Map:
     """The map of the statements `names`, of which `fallen` are refuted."""
-    known, refuted = set(names), set(fallen)
-    wanted = [(cited, name) for name in names for cited in dict.fromkeys(cites.get(name, ())) if cited in known]
+    every_name, refuted = set(names), set(fallen)
+    wanted = [(cited, name) for name in names for cited in dict.fromkeys(cites.get(name, ())) if cited in every_name]
     layer = _layers(names, wanted)
     edges = [(cited, name) for cited, name in wanted if layer[cited] < layer[name]]  # none of a circle
     drawn = {name for edge in edges for name in edge}
@@ -84,12 +84,12 @@ def proof_map(names: Sequence[str], cites: Mapping[str, Iterable[str]], fallen: 
     left = [MARGIN + sum(widths[:depth]) + GAP * depth for depth in range(len(columns))]
     places = tuple(Place(n, _label(n), left[layer[n]], spots[n].y, _width(n)) for n in order)
     at = {place.id: place for place in places}
-    made = tuple(
+    curves = tuple(
         Edge(cited, citing, _path(at[cited], at[citing], lines[cited, citing], left, widths), cited in refuted)
         for cited, citing in edges
     )
     alone = tuple(name for name in names if name not in drawn)
-    return Map(left[-1] + widths[-1] + MARGIN, below + MARGIN, places, made, alone)
+    return Map(left[-1] + widths[-1] + MARGIN, below + MARGIN, places, curves, alone)
 
 
 def _label(name: str) -> str:

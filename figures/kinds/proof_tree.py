@@ -49,13 +49,13 @@ def nodes_of(rows: Iterable[tuple[Row, str]]) -> dict[str, Node]:
 
 def below(name: str, nodes: Mapping[str, Node]) -> list[str]:
     """The statement and all that it rests on, itself first."""
-    found, waiting = dict[str, None](), [name]
+    reached, waiting = dict[str, None](), [name]
     while waiting:
         one = waiting.pop(0)
-        if one in nodes and one not in found:
-            found[one] = None
+        if one in nodes and one not in reached:
+            reached[one] = None
             waiting += nodes[one].cites
-    return list(found)
+    return list(reached)
 
 
 def proof_tree(name: str, nodes: Mapping[str, Node]) -> Tree | None:

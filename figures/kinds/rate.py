@@ -194,12 +194,12 @@ def _ratio(axes: Axes, rate: Rate, kept: Places) -> None:
         above_axes(axes, columns=1)
 
 
-def _worst(axes: Axes, known: Sequence[Worst], ends: tuple[float, float]) -> None:
+def _worst(axes: Axes, cases: Sequence[Worst], ends: tuple[float, float]) -> None:
     """Both ends of each worst case; of every kind, the largest one is named."""
     kinds = {
-        "exact worst case": [w for w in known if w.exact],
-        "worst case, between both ends": [w for w in known if w.upper is not None and not w.exact],
-        "a search met": [w for w in known if w.upper is None],
+        "exact worst case": [w for w in cases if w.exact],
+        "worst case, between both ends": [w for w in cases if w.upper is not None and not w.exact],
+        "a search met": [w for w in cases if w.upper is None],
     }
     for name, some in kinds.items():
         if not some:

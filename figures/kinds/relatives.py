@@ -4,17 +4,14 @@
 # matplotlib's stubs leave the keyword arguments of its methods untyped.
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import NullLocator
 
-from ..style.look import BOUND, TIGHTEST, Array, caption, headline, log_x, log_y, look, new, ticks_y, y_label
+from fedaudit.verify.pictures.kinds import Line, Profile, Role
 
-if TYPE_CHECKING:
-    from fedaudit.verify.pictures.kinds import Line, Profile
+from ..style.look import BOUND, TIGHTEST, Array, caption, headline, log_x, log_y, look, new, ticks_y, y_label
 
 __all__ = ["plot"]
 
@@ -26,7 +23,7 @@ def plot(profile: Profile) -> Figure:
     with look():
         figure = new(height=5.0)
         above, below = figure.subplots(2, 1, sharex=True, height_ratios=[3, 1.4])
-        left = next(line for line in profile.lines if line.role == "left")
+        left = next(line for line in profile.lines if line.role is Role.LEFT)
         siblings = iter(SIBLINGS * len(profile.lines))
         if log_y(*(line.values for line in profile.lines)):
             above.set_yscale("log")
@@ -37,9 +34,9 @@ def plot(profile: Profile) -> Figure:
         for line in profile.lines:
             if line is left:
                 continue
-            colour, dash = (BOUND, "-") if line.role == "bound" else next(siblings)
+            colour, dash = (BOUND, "-") if line.role is Role.BOUND else next(siblings)
             above.plot(profile.x, line.values, color=colour, ls=dash, lw=1.6, label=line.label)
-            if not line.label.startswith("left side"):
+            if line.role is not Role.OTHER_LEFT:
                 _ratio(below, profile.x, left, line, colour, dash)
         below.axhline(1, color="#555555", lw=0.8)
         below.set_xlabel(profile.xlabel)
@@ -71,6 +68,6 @@ def _log_counts(axes: Axes, x: Array) -> None:
 
 
 def _ratio(axes: Axes, x: Array, left: Line, line: Line, colour: str, dash: str) -> None:
-    made = np.full(len(x), np.nan)
-    np.divide(left.values, line.values, out=made, where=line.values != 0)
-    axes.plot(x, made, color=colour, ls=dash, lw=1.4)
+    shares = np.full(len(x), np.nan)
+    np.divide(left.values, line.values, out=shares, where=line.values != 0)
+    axes.plot(x, shares, color=colour, ls=dash, lw=1.4)

@@ -15,7 +15,8 @@ from ..words.letters import Formula, Letters, Said
 
 if TYPE_CHECKING:
     from fedaudit.verify.certify.standing import Checked
-    from fedaudit.verify.results.audit_json import Step
+    from fedaudit.verify.results.audit_json import Gap as RowGap
+    from fedaudit.verify.results.audit_json import Step, Way
 
     from ..words.changes import Changed
     from ..words.typesetter import Typesetter
@@ -152,23 +153,22 @@ def _gaps(rows: Sequence[Checked], refuted: set[str]) -> Iterable[Gap]:
             continue
         fallen = [name for name in derived.cites if name in refuted]
         lines: list[Said] = [[f"its proof uses {name}, which is refuted"] for name in fallen]
-        lines += [_in_formulas(line, derived.steps) for line in derived.findings if _is_gap(line)]
+        lines += [_in_formulas(gap, derived.steps) for gap in derived.gaps]
         if lines:
-            ways = tuple(line for line in derived.findings if line.startswith("another way"))
-            yield Gap(checked, tuple(lines), ways)
+            yield Gap(checked, tuple(lines), tuple(_in_words(way) for way in derived.ways or ()))
 
 
-def _is_gap(line: str) -> bool:
-    return line.startswith(("assumption:", "claims more")) or (line.startswith("step ") and ": false" in line)
+def _in_words(way: Way) -> str:
+    return f"another way, from {', '.join(way.cites) or 'the assumptions'}: {way.status} ({way.evidence})"
 
 
-def _in_formulas(line: str, steps: Sequence[Step]) -> Said:
-    """A finding about a step with the step as a formula, where the row has one."""
-    name, false, rest = line.removeprefix("step ").partition(": false, ")
-    step = next((s for s in steps if s.status == "false" and s.latex and name in (s.claim, s.where, s.note)), None)
-    if step is None or not false:
-        return [line]
-    return ["the step ", *([f"{name}, "] if name != step.claim else []), Formula(step.latex), f", {rest}"]
+def _in_formulas(gap: RowGap, steps: Sequence[Step]) -> Said:
+    """A gap that is a false step with the step as a formula, where the row has one."""
+    step = steps[gap.step] if gap.step is not None and gap.step < len(steps) else None
+    if step is None or not step.latex:
+        return [gap.text]
+    name = step.where or step.note
+    return ["the step ", *([f"{name}, "] if name else []), Formula(step.latex), f", {gap.detail}"]
 
 
 @cache

@@ -80,11 +80,11 @@ def file_of_paper(name: str) -> str:
 
 def cited_by(rows: Iterable[Row]) -> dict[str, tuple[str, ...]]:
     """Id -> the rows whose derivations cite it, in their order."""
-    found: dict[str, tuple[str, ...]] = {}
+    citing: dict[str, tuple[str, ...]] = {}
     for row in rows:
         for name in row.derive.cites if row.derive else ():
-            found[name] = (*found.get(name, ()), row.id)
-    return found
+            citing[name] = (*citing.get(name, ()), row.id)
+    return citing
 
 
 def pages(document: Document, root: Path, own: Collection[str] = ()) -> Iterator[tuple[str, str]]:
@@ -181,12 +181,12 @@ class Site:
 
     def _line(self, checked: Checked) -> Line:
         """A row of the index, set once: an index of what is finished is written again and again."""
-        known = self.lines.get(checked.row.id)
-        if known is None or known.checked is not checked:
+        line = self.lines.get(checked.row.id)
+        if line is None or line.checked is not checked:
             row = _listed(checked)
-            known = Line(checked, row, self._set_line(row))
-            self.lines[checked.row.id] = known
-        return known
+            line = Line(checked, row, self._set_line(row))
+            self.lines[checked.row.id] = line
+        return line
 
     def statement(self, checked: Checked, citing: Sequence[str] = ()) -> str:
         """One statement: what it says, what became of it, and the way to the statements that it has to do with."""
@@ -488,9 +488,9 @@ def _breaks(checked: Checked) -> list[str]:
 
 def _numbered(steps: Iterable[Step]) -> list[Step]:
     """Steps that name earlier ones by number instead of repeating them."""
-    seen: dict[str, str] = {}
+    numbers_of: dict[str, str] = {}
     numbered: list[Step] = []
     for number, step in enumerate(steps, 1):
-        numbered.append(replace(step, because=tuple(seen.get(reason, reason) for reason in step.because)))
-        seen.setdefault(step.claim, f"step {number}")
+        numbered.append(replace(step, because=tuple(numbers_of.get(reason, reason) for reason in step.because)))
+        numbers_of.setdefault(step.claim, f"step {number}")
     return numbered

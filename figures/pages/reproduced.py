@@ -57,7 +57,7 @@ def page(every: Sequence[Shown], seed: int, version: str) -> str:
 
 def raised(text: str) -> str:
     """Words with Greek letters, and whole powers as they are written: beta^2, 10^-4, 0.99^t."""
-    return POWER.sub(lambda found: found[1].translate(RAISED), pretty(text))
+    return POWER.sub(lambda power: power[1].translate(RAISED), pretty(text))
 
 
 def columns(rows: Sequence[Mapping[str, Any]]) -> list[str]:

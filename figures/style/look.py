@@ -5,30 +5,24 @@
 from __future__ import annotations
 
 import io
+import math
 import re
-from bisect import bisect
-from collections.abc import Generator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Mapping
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from functools import lru_cache
-from itertools import accumulate
 from typing import Any, cast
 
 import matplotlib as mpl
 import numpy as np
-from matplotlib import text as texts
 from matplotlib.axes import Axes
-from matplotlib.backends.backend_svg import FigureCanvasSVG, RendererSVG
 from matplotlib.collections import LineCollection
 from matplotlib.figure import Figure
 from matplotlib.font_manager import FontProperties
-from matplotlib.ft2font import LoadFlags
 from matplotlib.mathtext import MathTextParser
-from matplotlib.textpath import TextToPath
 from matplotlib.ticker import (
     FixedFormatter,
     FixedLocator,
-    Formatter,
+    FuncFormatter,
     LogFormatterMathtext,
     MaxNLocator,
     NullFormatter,
@@ -39,7 +33,6 @@ from numpy.typing import NDArray
 from fedaudit.bounds.formulas.greek import in_greek
 
 from ..words.mathml import braced
-from .compact_svg import compact, placed
 
 __all__ = [
     "BOUND",
@@ -83,20 +76,13 @@ LOWER = "#009e73"
 WORST = "#cc79a7"
 INK = "#555555"  # lines that are no data
 
-DPI = 150
-RASTER_DPI = (100, 80, 64, 50)  # of what is rasterised inside an SVG, until it is no larger than this
-LARGEST = 60_000  # bytes
-POWER = re.compile(r"\$\\mathdefault\{(-?\d+)(?:\^\{(-?\d+)\})?\}\$")
+DPI = 150  # of a PNG
+RASTER_DPI = 100  # of what is rasterised inside an SVG
+POINTS_PER_INCH = 72
 RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
-TEXT = re.compile(r'<use xlink:href="#(text\d+)"/>')
-TITLE, SMALL_PRINT = 10, 7.5  # points
-KERNED = 1.0  # points by which words that stand side by side may be narrower than each on its own
+TITLE, SMALL_PRINT, MEASURED = 10, 7.5, 100  # points; in the last, formulas are measured before they are scaled
+LEFT = 0.02  # where titles and captions begin, as a share of the width
 PARSER = MathTextParser("path")
-TEXTS = 4096  # that are remembered
-LAYOUT = "_layout"  # how a font of matplotlib 3.11 places the glyphs of a text
-LINES = (
-    "_get_font_height_metrics"  # what matplotlib 3.11 asks a renderer, before it reads a font's tables for every text
-)
 MOST = 40  # trajectories drawn at most: more only blacken the picture
 RC: dict[str, Any] = {
     "font.size": 9,
@@ -122,215 +108,37 @@ def look() -> AbstractContextManager[None]:
     return mpl.rc_context(cast(Any, RC))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Laid:
-    """A text of one line in its font: the glyphs at their places, and how far it reaches across, up and down."""
-
-    markup: str
-    outlines: Mapping[str, Any]
-    width: float
-    top: float
-    bottom: float
-
-
-class Measured(TextToPath):
-    """Sizes and glyphs of texts, each found once: of matplotlib's renderers, several per file, each forgets."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.mathtext_parser = PARSER
-        self.sizes: dict[tuple[str, int, bool], tuple[float, float, float]] = {}
-        self.laid: dict[tuple[str, str], Laid] = {}
-        self.drawn: dict[str, str] = {}  # of one drawing: a name that stands for a text -> its markup
-        self.glyphs: dict[tuple[Any, int], tuple[str, Any, Any]] = {}  # font, number -> name, outline, extent
-        self.lines: dict[int, tuple[float, float, float] | tuple[None, None, None]] = {}
-
-    def get_text_width_height_descent(self, s: str, prop: FontProperties, ismath: Any) -> tuple[float, float, float]:
-        key = s, hash(prop), bool(ismath)
-        if key not in self.sizes:
-            if len(self.sizes) >= TEXTS:
-                self.sizes.clear()
-            self.sizes[key] = self._size(s, prop, ismath)
-        return self.sizes[key]
-
-    def _size(self, s: str, prop: FontProperties, ismath: Any) -> tuple[float, float, float]:
-        font = None if ismath else cast(Any, self)._get_font(prop)
-        if not hasattr(font, LAYOUT):
-            return super().get_text_width_height_descent(s, prop, ismath)
-        laid, scale = self.lay(font, s), prop.get_size_in_points() / self.FONT_SCALE
-        return laid.width * scale, (laid.top - laid.bottom) * scale, -laid.bottom * scale
-
-    def line(self, prop: FontProperties) -> tuple[float, float, float] | tuple[None, None, None]:
-        """How far a line of a font reaches up and down, and its gap to the next, in points; from the font's tables."""
-        key = hash(prop)
-        if key not in self.lines:
-            self.lines[key] = _line(cast(Any, self)._get_font(prop), prop.get_size_in_points())
-        return self.lines[key]
-
-    def get_glyphs_with_font(
-        self, font: Any, s: str, glyph_map: Any = None, return_new_glyphs_only: bool = False, **how: Any
-    ) -> tuple[Any, Any, Any]:
-        """For a drawing that writes outlines once: a name in place of all glyphs, which `written` gives back."""
-        if not hasattr(font, LAYOUT) or any(how.values()) or not return_new_glyphs_only or glyph_map is None:
-            return cast(Any, super()).get_glyphs_with_font(font, s, glyph_map, return_new_glyphs_only, **how)
-        laid, name = self.lay(font, s), f"text{len(self.drawn)}"
-        self.drawn[name] = laid.markup
-        return (
-            [(name, 0.0, 0.0, 1.0)],
-            {name: outline for name, outline in laid.outlines.items() if name not in glyph_map},
-            [],
-        )
-
-    def written(self, svg: str) -> str:
-        """A drawing with its texts."""
-        texts, self.drawn = self.drawn, {}
-        return TEXT.sub(lambda match: texts[match[1]], svg)
-
-    def lay(self, font: Any, s: str) -> Laid:
-        """A text in a font of the size in which all texts are set; each glyph of it is read once."""
-        key = font.fname, s
-        if key not in self.laid:
-            if len(self.laid) >= TEXTS:
-                self.laid.clear()
-            self.laid[key] = self._lay(font, s)
-        return self.laid[key]
-
-    def _lay(self, font: Any, s: str) -> Laid:
-        markup: list[str] = []
-        outlines: dict[str, Any] = {}
-        width, tops, bottoms = 0.0, list[float](), list[float]()
-        for item in getattr(font, LAYOUT)(s, LoadFlags.NO_HINTING, features=None, language=None):
-            name, outline, glyph = self._glyph(item.ft_object, item.glyph_index)
-            markup.append(placed(name, item.x, item.y))
-            outlines[name] = outline
-            width = item.x + glyph.horiAdvance / 64  # what it takes up, the room behind its last glyph included
-            bottoms.append(item.y + glyph.bbox[1] / 64)
-            tops.append(item.y + glyph.bbox[3] / 64)
-        return Laid("".join(markup), outlines, width, max(tops, default=0.0), min(bottoms, default=0.0))
-
-    def _glyph(self, font: Any, number: int) -> tuple[str, Any, Any]:
-        key = font, number
-        if key not in self.glyphs:
-            glyph = font.load_glyph(number, flags=LoadFlags.NO_HINTING)
-            self.glyphs[key] = cast(Any, self)._get_glyph_repr(font, number), font.get_path(), glyph
-        return self.glyphs[key]
-
-
-def _line(font: Any, size: float) -> tuple[float, float, float] | tuple[None, None, None]:
-    for name, gap, up, down in (
-        ("OS/2", "sTypoLineGap", "sTypoAscender", "sTypoDescender"),
-        ("hhea", "lineGap", "ascent", "descent"),
-    ):
-        table = font.get_sfnt_table(name)
-        if table is not None:
-            scale = 1 / font.get_sfnt_table("head")["unitsPerEm"] * size
-            return table[up] * scale, -table[down] * scale, table[gap] * scale
-    return None, None, None
-
-
-def _families() -> tuple[str, ...]:
-    """The fonts of texts, which a caller's own settings choose."""
-    return (*mpl.rcParams["font.family"], *mpl.rcParams["font.sans-serif"])
-
-
-@lru_cache(maxsize=4)
-def _measured(families: tuple[str, ...]) -> Measured:
-    """One for every choice of fonts."""
-    del families
-    return Measured()
-
-
-@contextmanager
-def measured_once() -> Generator[Measured]:
-    """Every text is measured and every formula set once per process, not once per renderer."""
-    sizes = _measured(_families())
-    theirs, module, renderer = texts.TextToPath, cast(Any, texts), cast(Any, RendererSVG)
-    module.TextToPath = lambda: sizes
-    asked = not hasattr(renderer, LINES)
-
-    def line(_: object, prop: FontProperties) -> object:
-        return sizes.line(prop)
-
-    if asked:
-        setattr(renderer, LINES, line)
-    try:
-        yield sizes
-    finally:
-        module.TextToPath = theirs
-        if asked:
-            delattr(renderer, LINES)
-
-
 def new(width: float = 6.4, height: float = 4.8) -> Figure:
     """An empty figure; its layout makes room for every label."""
     return Figure(figsize=(width, height), dpi=DPI, layout="constrained")
 
 
 def save(figure: Figure, kind: str) -> bytes:
-    """The bytes of a file; no date inside, so that the same data give the same bytes."""
+    """The figure as the bytes of a png, svg or pdf file; no date inside, so that the same data give the same bytes."""
     for axes in figure.axes:
         for axis in (axes.xaxis, axes.yaxis):
             axis.set_minor_locator(NullLocator())  # hundreds of small ticks are a third of the drawing
-            if isinstance(labels := axis.get_major_formatter(), LogFormatterMathtext):
-                axis.set_major_formatter(Decades(labels))
-    if kind != "svg":
-        return _saved(figure, kind, DPI)
-    small = b""
-    with arranged(figure):
-        for dpi in RASTER_DPI:
-            small = compact(_saved(figure, kind, dpi).decode()).encode()
-            if len(small) <= LARGEST:
-                break
-    return small
-
-
-@contextmanager
-def arranged(figure: Figure) -> Generator[None]:
-    """Every label has its room inside: what `savefig` finds by a drawing before the one that it writes."""
-    engine, canvas, dpi = figure.get_layout_engine(), figure.canvas, figure.dpi
-    if engine is None:
-        yield
-        return
-    try:
-        FigureCanvasSVG(figure)  # whose measures count, in points
-        figure.dpi = 72
-        with look(), measured_once():
-            engine.execute(figure)
-            figure.set_layout_engine(None)
-        figure.set_canvas(canvas)
-        figure.dpi = dpi
-        yield
-    finally:
-        figure.set_canvas(canvas)
-        figure.dpi = dpi
-        figure.set_layout_engine(engine)
-
-
-class Decades(Formatter):
-    """Labels of a log axis in plain characters, 10⁻³: to set each as a formula takes a third of the drawing."""
-
-    def __init__(self, inner: LogFormatterMathtext) -> None:
-        self.inner = inner
-
-    def set_axis(self, axis: Any) -> None:
-        super().set_axis(axis)
-        self.inner.set_axis(axis)
-
-    def set_locs(self, locs: Any) -> None:
-        self.inner.set_locs(locs)
-
-    def __call__(self, x: float, pos: int | None = None) -> str:
-        said = self.inner(x, pos)
-        found = POWER.fullmatch(said)
-        return said if found is None else found[1].replace("-", "−") + (found[2] or "").translate(RAISED)
-
-
-def _saved(figure: Figure, kind: str, dpi: int) -> bytes:
-    stamp = {"svg": {"Date": None, "Creator": None}, "pdf": {"CreationDate": None}, "png": {}}[kind]
+            if isinstance(axis.get_major_formatter(), LogFormatterMathtext):
+                axis.set_major_formatter(FuncFormatter(_decade))
+    undated: Mapping[str, Any] = {"svg": {"Date": None, "Creator": None}, "pdf": {"CreationDate": None}, "png": {}}
     buffer = io.BytesIO()
-    with look(), measured_once() as texts:
-        figure.savefig(buffer, format=kind, dpi=dpi, metadata=stamp, transparent=kind == "svg")
-    return texts.written(buffer.getvalue().decode()).encode() if kind == "svg" else buffer.getvalue()
+    with look():
+        figure.savefig(
+            buffer,
+            format=kind,
+            dpi=RASTER_DPI if kind == "svg" else DPI,
+            metadata=undated[kind],
+            transparent=kind == "svg",
+        )
+    return buffer.getvalue()
+
+
+def _decade(x: float, _: int | None = None) -> str:
+    """A tick of a log axis in plain characters, 10⁻³: to set each as a formula takes a third of the time."""
+    power = round(math.log10(abs(x))) if x else 0
+    if not math.isclose(abs(x), 10.0**power):
+        return f"{x:g}".replace("-", "−")
+    return f"{'−' if x < 0 else ''}10{str(power).translate(RAISED)}"
 
 
 def bundle(axes: Axes, x: Array, lines: Array, colour: str, label: str, **kwargs: Any) -> LineCollection:
@@ -340,11 +148,11 @@ def bundle(axes: Axes, x: Array, lines: Array, colour: str, label: str, **kwargs
     alpha = float(np.clip(15 / max(len(shown), 1), 0.2, 0.6))
     if len(x) == 1:
         axes.plot(x, shown.T, ".", color=colour, alpha=alpha, zorder=kwargs.get("zorder", 1))
-    made = LineCollection(list(paths), colors=colour, linewidths=0.7, alpha=alpha, rasterized=True, **kwargs)
-    axes.add_collection(made)
+    collection = LineCollection(list(paths), colors=colour, linewidths=0.7, alpha=alpha, rasterized=True, **kwargs)
+    axes.add_collection(collection)
     axes.autoscale_view()
     axes.plot([], [], color=colour, linewidth=1, label=label)
-    return made
+    return collection
 
 
 def counted(count: int, noun: str) -> str:
@@ -371,36 +179,19 @@ def formula(latex: str, width: float, sizes: tuple[float, ...] = (9, 8, 7, 6.5))
     """The formula in the largest of `sizes` at which it is at most `width` inches wide; None if none is."""
     text = f"${braced(latex.strip('$'))}$"
     try:
-        made = PARSER.parse(text, 72, FontProperties(size=Measured.FONT_SCALE))  # as it is parsed where it is drawn
+        typeset = PARSER.parse(text, POINTS_PER_INCH, FontProperties(size=MEASURED))
     except ValueError:  # LaTeX that mathtext does not know
         return None
     for size in sizes:
-        scale = size / Measured.FONT_SCALE
-        if scale * made.width <= 72 * width:
-            return Formula(text, size, scale * made.depth)
+        scale = size / MEASURED
+        if scale * typeset.width <= POINTS_PER_INCH * width:
+            return Formula(text, size, scale * typeset.depth)
     return None
 
 
 def heading(figure: Figure, text: str) -> None:
-    """A title in one line or two, each as wide as the figure at most; what is longer still is cut."""
-    room, words, lines = 0.96 * 72 * figure.get_figwidth(), in_greek(text).split(), list[str]()
-    while words and len(lines) < 2:
-        end = "" if not lines or _fitting(words, room) == len(words) else " …"
-        count = _fitting(words, room, end)
-        lines.append(" ".join(words[:count]) + end)
-        words = words[count:]
-    figure.suptitle("\n".join(lines), fontsize=TITLE, x=0.02, ha="left")
-
-
-def _fitting(words: Sequence[str], room: float, end: str = "", size: float = TITLE) -> int:
-    """How many words, at least one, fit into so many points: nearly as many as their own widths say."""
-    font, measured = FontProperties(size=size), _measured(_families()).get_text_width_height_descent
-    space, last = (measured(text, font, False)[0] for text in (" ", end))
-    ends = list(accumulate((measured(word, font, False)[0] + space for word in words), initial=last - space))[1:]
-    count = max(1, bisect(ends, room + KERNED))
-    while count > 1 and measured(" ".join(words[:count]) + end, font, False)[0] > room:
-        count -= 1
-    return count
+    """A title over the figure, in as many lines as it needs."""
+    figure.suptitle(in_greek(text), fontsize=TITLE, x=LEFT, ha="left", wrap=True)
 
 
 def headline(figure: Figure, axes: Axes, title: str, relation: str, rows: int = 1) -> None:
@@ -439,9 +230,9 @@ def ticks_x(axes: Axes) -> None:
     low, high = axes.get_xlim()
     if low > 0 and high < 100 * low:
         decades = range(int(np.floor(np.log10(low))), int(np.ceil(np.log10(high))) + 1)
-        seen = [x for k in decades for x in (10.0**k, 2 * 10.0**k, 5 * 10.0**k) if low <= x <= high]
-        axes.xaxis.set_major_locator(FixedLocator(seen))
-        axes.xaxis.set_major_formatter(FixedFormatter([f"{x:g}" for x in seen]))
+        ticks = [x for k in decades for x in (10.0**k, 2 * 10.0**k, 5 * 10.0**k) if low <= x <= high]
+        axes.xaxis.set_major_locator(FixedLocator(ticks))
+        axes.xaxis.set_major_formatter(FixedFormatter([f"{x:g}" for x in ticks]))
 
 
 def pick(count: int) -> NDArray[np.intp]:
@@ -483,13 +274,13 @@ def ticks_y(axes: Axes) -> None:
         return
     low, high = axes.get_ylim()
     decades = range(int(np.floor(np.log10(low))), int(np.ceil(np.log10(high))) + 1)
-    seen = [y for k in decades for y in (10.0**k, 2 * 10.0**k, 5 * 10.0**k) if low <= y <= high]
-    if len(seen) < 2:
+    ticks = [y for k in decades for y in (10.0**k, 2 * 10.0**k, 5 * 10.0**k) if low <= y <= high]
+    if len(ticks) < 2:
         return
     axes.yaxis.set_minor_formatter(NullFormatter())
     if high < 100 * low:
-        axes.yaxis.set_major_locator(FixedLocator(seen))
-        axes.yaxis.set_major_formatter(FixedFormatter([f"{y:g}" for y in seen]))
+        axes.yaxis.set_major_locator(FixedLocator(ticks))
+        axes.yaxis.set_major_formatter(FixedFormatter([f"{y:g}" for y in ticks]))
 
 
 def log_x(x: Array) -> bool:
@@ -503,13 +294,7 @@ def positive(values: Array) -> Array:
 
 
 def caption(figure: Figure, text: str) -> None:
-    """Lines below everything else, as wide as the figure."""
-    if not text:
-        return
-    kept = re.sub(r" ([=<>≤≥]) ", "\u00a0\\1\u00a0", in_greek(text))  # no line break inside "t = 0"
-    room, words, lines = 0.95 * 72 * figure.get_figwidth(), kept.split(" "), list[str]()
-    while words:
-        count = _fitting(words, room, size=SMALL_PRINT)
-        lines.append(" ".join(words[:count]))
-        words = words[count:]
-    figure.supxlabel("\n".join(lines), fontsize=SMALL_PRINT, color="#555555", x=0.02, ha="left")
+    """Small print below everything else, in as many lines as it needs."""
+    unbroken = re.sub(r" ([=<>≤≥]) ", "\u00a0\\1\u00a0", in_greek(text))  # no line break inside "t = 0"
+    if text:
+        figure.supxlabel(unbroken, fontsize=SMALL_PRINT, color=INK, x=LEFT, ha="left", wrap=True)

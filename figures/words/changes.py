@@ -41,12 +41,12 @@ def changes(old: Printed, new: Printed, typesetter: Typesetter) -> list[Changed]
     before, after = dict(old.parts), dict(new.parts)
     said = [[a.says or a.name for a in one.let] for one in (old, new)]
     more = [[a.says or a.name for a in one.implicit] for one in (old, new)]
-    made = [_words("let", *said), _words("implicit", *more)]
+    parts = [_words("let", *said), _words("implicit", *more)]
     for name in dict.fromkeys((*before, *after)):
         lines = before.get(name, ()), after.get(name, ())
         if name not in HIDDEN or lines[0] != lines[1]:
-            made.append(_formulas(name, *lines, typesetter))
-    return [part for part in made if part.differs or part.name not in ("let", "implicit")]
+            parts.append(_formulas(name, *lines, typesetter))
+    return [part for part in parts if part.differs or part.name not in ("let", "implicit")]
 
 
 def _apart(name: str, old: Printed, new: Printed, typesetter: Typesetter) -> Changed:

@@ -7,8 +7,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from .instances import growing, told
-from .letters import APPROX, DIGITS, Formula, Letters, Said, apart, enough, number, place
+from .claim_terms import in_order, term_latex
+from .instances import UNTELLABLE, growing, told
+from .letters import APPROX, DIGITS, Formula, Letters, Said, apart, enough, number
 from .numbers import short
 
 if TYPE_CHECKING:
@@ -63,7 +64,7 @@ class Teller:
             return None
         try:
             return self._told(certificate, letters)
-        except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, StopIteration, RecursionError):
+        except UNTELLABLE:
             return None
 
     def _told(self, certificate: Mapping[str, Any], letters: Letters) -> Story:
@@ -97,10 +98,10 @@ class Teller:
         if self.left <= 0:
             return None
         began = time.monotonic()
-        found = sides(certificate)
+        terms = sides(certificate)
         self.left -= time.monotonic() - began
-        self.known[id(certificate)] = certificate, found
-        return found
+        self.known[id(certificate)] = certificate, terms
+        return terms
 
 
 def joined(clauses: Sequence[Said], between: str = ", ") -> Said:
@@ -138,23 +139,22 @@ def _replayed(certificate: Mapping[str, Any], letters: Letters) -> tuple[tuple[S
 
 
 def _read(parts: Sequence[Part], letters: Letters, digits: int) -> tuple[Formula, ...]:
-    return tuple(_equal([letters.tree(part.tree)], part.value, digits) for part in parts)
+    return tuple(_equal([term_latex(part.tree, letters)], part.value, digits) for part in parts)
 
 
 def _sums(parts: Sides, letters: Letters, certificate: Mapping[str, Any]) -> tuple[Formula, ...]:
     """Each side as the sum of its terms, then as the sum of their numbers."""
-    made: list[Formula] = []
+    sums: list[Formula] = []
     digits = enough(certificate["lhs"], certificate["rhs"])
     for terms, value in ((parts.left, certificate["lhs"]), (parts.right, certificate["rhs"])):
-        trees = [part.tree for part in terms]
-        formula = letters.tree(["+", *trees] if len(trees) > 1 else trees[0])
+        order = [terms[place] for place in in_order([part.tree for part in terms])]
+        formula = " + ".join(term_latex(part.tree, letters) for part in order).replace("+ -", "-")
         if len(formula) > LONG:
             continue
-        order = sorted(terms, key=lambda part: place(part.tree))
         numbers = " + ".join(number(part.value, value, digits) for part in order) if len(terms) > 1 else ""
         if formula != value:  # 1 = 1 says nothing
-            made.append(_equal([formula, *([numbers] if numbers else [])], value, digits))
-    return tuple(made)
+            sums.append(_equal([formula, *([numbers] if numbers else [])], value, digits))
+    return tuple(sums)
 
 
 def _equal(formulas: Sequence[str], value: str, digits: int = DIGITS) -> Formula:

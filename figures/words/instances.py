@@ -15,7 +15,10 @@ from typing import Any, cast
 from .letters import Formula, Letters, Said, number, polynomial, vector
 from .losses import Loss, inside, loss, table
 
-__all__ = ["growing", "told"]
+__all__ = ["UNTELLABLE", "growing", "told"]
+
+# What `told` raises for data that is no instance as the kernel reads them.
+UNTELLABLE = (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, StopIteration, RecursionError)
 
 FEW = 3  # dimensions in which points are written out
 CLIENTS = 6  # losses that are written out

@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Context, Decimal
 from fractions import Fraction
-from typing import Any, cast
 
 from fedaudit.bounds.formulas.greek import in_greek
 
@@ -18,9 +17,9 @@ __all__ = [
     "Letters",
     "Said",
     "apart",
+    "coefficient",
     "enough",
     "number",
-    "place",
     "polynomial",
     "pretty",
     "vector",
@@ -32,10 +31,6 @@ GREEK = re.compile(
     "alpha|beta|gamma|delta|epsilon|eta|theta|kappa|mu|nu|rho|sigma|tau|phi|psi|omega|Gamma|Delta|Lambda|Phi|Omega"
 )
 PLACE = re.compile(r"\{\{|\}\}|\{([0-9])\}")
-ONE = re.compile(
-    r"(\\[A-Za-z]+|[A-Za-z])(_(\{[^{}]*\}|\w))?"
-)  # a letter, with an index or without: it takes a power as it is
-SUM, TIMES, ATOM = 0, 1, 2  # how tightly a formula holds together
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +48,7 @@ class Letters:
     """Name -> LaTeX; what it does not know is written from the name."""
 
     known: Mapping[str, str] = field(default_factory=dict[str, str])
+    exact: bool = False  # a long constant is written out: a terminal has room for it
 
     def symbol(self, name: str) -> str:
         length = self.length_of(name)
@@ -68,97 +64,17 @@ class Letters:
         if not template:
             return f"{_spelled(name)}({', '.join(indices)})"
 
-        def put(found: re.Match[str]) -> str:
-            if found[1] is None:
-                return found[0][0]
-            return indices[int(found[1])] if int(found[1]) < len(indices) else ""
+        def put(match: re.Match[str]) -> str:
+            if match[1] is None:
+                return match[0][0]
+            return indices[int(match[1])] if int(match[1]) < len(indices) else ""
 
         return PLACE.sub(put, template)
 
     def equal(self, name: str, value: str) -> Formula:
         """`name = value`, or about that."""
-        said = number(value)
+        said = value if self.exact else number(value)
         return Formula(f"{self.symbol(name)} {said if said.startswith(APPROX) else f'= {said}'}")
-
-    def tree(self, tree: Any) -> str:
-        """A tree of a claim."""
-        return self._tree(_texts(tree))
-
-    def _tree(self, tree: Any, least: int = SUM) -> str:
-        """In brackets where it is looser than its place asks for."""
-        if isinstance(tree, str):
-            return self._leaf(tree, least)
-        head, *rest = cast("list[Any]", tree)
-        match head:
-            case "at":
-                said = self.quantity(rest[0], [self._tree(index) for index in rest[1:]])
-                return _held(said, SUM if _falls_apart(said) else ATOM, least)
-            case "+":
-                return _held(self._added(rest), SUM, least)
-            case "*":
-                return self._product(rest, least)
-            case "^":
-                return self._power(rest[0], rest[1], least)
-            case "sum":
-                name, low, high, body = rest
-                ends = f"_{{{self.symbol(name)}={self._tree(low)}}}^{{{self._tree(high)}}}"
-                return _held(rf"\sum{ends} {self._tree(body, TIMES)}", TIMES, least)
-            case "abs":
-                return rf"|{self._tree(rest[0])}|"
-            case "exp":
-                return f"e^{{{self._tree(rest[0])}}}"
-            case _:
-                return rf"\{head}({', '.join(self._tree(arg) for arg in rest)})"
-
-    def _leaf(self, leaf: str, least: int) -> str:
-        if leaf[:1].isalpha() or leaf[:1] == "_":
-            return self.symbol(leaf)
-        x = Fraction(leaf)
-        return _held(_coefficient(x), ATOM if x >= 0 and x.denominator == 1 else TIMES if x >= 0 else SUM, least)
-
-    def _added(self, terms: Sequence[Any]) -> str:
-        said = ""
-        for term in sorted(terms, key=place):
-            one = self._tree(term, TIMES) if not _negative(term) else self._tree(_turned(term), TIMES)
-            sign = "-" if _negative(term) else "+" if said else ""
-            said += f" {sign} {one}" if said else f"{sign}{one}"
-        return said
-
-    def _product(self, factors: Sequence[Any], least: int) -> str:
-        if _negative(["*", *factors]):
-            return _held(f"-{self._tree(_turned(['*', *factors]), TIMES)}", SUM, least)
-        above: list[str] = []
-        below: list[str] = []
-        for factor in factors:
-            under = _inverse(factor)
-            if isinstance(factor, str) and not factor[:1].isalpha() and "/" in factor:
-                top, _, bottom = factor.partition("/")
-                above += [top] if top != "1" else []
-                below.append(bottom)
-            elif under is not None:
-                below.append(self._tree(under, TIMES if len(factors) > 1 else SUM))
-            elif factor != "1":
-                above.append(self._tree(factor, TIMES if len(factors) > 1 else SUM))
-        top = " ".join(above) or "1"
-        return _held(rf"\frac{{{top}}}{{{' '.join(below)}}}" if below else top, TIMES, least)
-
-    def _power(self, base: Any, exponent: Any, least: int) -> str:
-        if exponent == "1/2" and isinstance(base, str) and (length := self.length_of(base)):
-            return length
-        if exponent == "1/2":
-            return rf"\sqrt{{{self._tree(base)}}}"
-        under = _inverse(["^", base, exponent])
-        if under is not None:
-            return _held(rf"\frac{{1}}{{{self._tree(under)}}}", TIMES, least)
-        below = self._tree(base, ATOM)
-        if (
-            not isinstance(base, str)
-            and base[0] == "at"
-            and not ONE.fullmatch(below)
-            and not below.startswith(r"\left(")
-        ):
-            below = rf"\left({below}\right)"
-        return f"{below}^{{{self._tree(exponent)}}}"
 
 
 def pretty(text: str) -> str:
@@ -204,13 +120,14 @@ def polynomial(terms: Sequence[tuple[Fraction, str]]) -> str:
     for x, power in terms:
         if not x:
             continue
-        size = "" if abs(x) == 1 and power else _coefficient(abs(x))
+        size = "" if abs(x) == 1 and power else coefficient(abs(x))
         one = f"{size} {power}".strip()
         said += f" {'-' if x < 0 else '+'} {one}" if said else f"{'-' if x < 0 else ''}{one}"
     return said or "0"
 
 
-def _coefficient(x: Fraction) -> str:
+def coefficient(x: Fraction) -> str:
+    """A rational as LaTeX: exact where it is short, otherwise its first digits."""
     if len(str(x)) > EXACT:
         return _scientific(str(x), DIGITS)
     sign = "-" if x < 0 else ""
@@ -237,55 +154,3 @@ def _spelled(name: str) -> str:
     head, _, below = name.partition("_")
     said = rf"\{head}" if GREEK.fullmatch(head) else head if len(head) == 1 else rf"\mathrm{{{head}}}"
     return f"{said}_{{{_spelled(below) if GREEK.fullmatch(below) else below}}}" if below else said
-
-
-def _held(said: str, level: int, least: int) -> str:
-    return said if level >= least else rf"\left({said}\right)"
-
-
-def place(term: Any) -> tuple[bool, bool]:
-    """Where a term stands in a sum: what is subtracted last, numbers behind letters."""
-    said = _texts(term)
-    return _negative(said), _plain(said)
-
-
-def _texts(tree: Any) -> Any:
-    """Whole numbers as texts, like all other leaves."""
-    return [_texts(part) for part in cast("list[Any]", tree)] if isinstance(tree, list) else str(tree)
-
-
-def _falls_apart(latex: str) -> bool:
-    """Whether it has a plus or a minus outside all brackets and norms."""
-    depth, before = 0, ""
-    for sign in re.sub(r"\\\|.*?\\\|", "x", latex):
-        depth += (sign in "({[") - (sign in ")}]")
-        if depth == 0 and sign in "+-" and before not in ("", "_", "^"):
-            return True
-        before = sign
-    return False
-
-
-def _plain(tree: Any) -> bool:
-    """Whether it is a number."""
-    return isinstance(tree, str) and not tree[:1].isalpha()
-
-
-def _negative(tree: Any) -> bool:
-    if isinstance(tree, str):
-        return tree.startswith("-")
-    return bool(tree[0] == "*" and isinstance(tree[1], str) and tree[1].startswith("-"))
-
-
-def _turned(tree: Any) -> Any:
-    """A negative term without its sign."""
-    if isinstance(tree, str):
-        return tree[1:]
-    rest = [tree[1][1:], *tree[2:]] if tree[1] != "-1" else list(tree[2:])
-    return ["*", *rest] if len(rest) > 1 else rest[0]
-
-
-def _inverse(tree: Any) -> Any:
-    """What a factor with a negative power divides by; None for others."""
-    if isinstance(tree, str) or tree[0] != "^" or not isinstance(tree[2], str) or not tree[2].startswith("-"):
-        return None
-    return tree[1] if tree[2] == "-1" else ["^", tree[1], tree[2][1:]]

@@ -33,16 +33,16 @@ def loss(data: Mapping[str, Any], d: int, w: str = "w") -> Loss:
 
 def inside(data: Mapping[str, Any], low: Fraction, high: Fraction, w: str) -> str | None:
     """A loss along a line between two ends, up to a constant, if it is one polynomial there."""
-    found: list[Coefficients] = []  # of w, w^2, w^3, for each data point
+    cubics: list[Coefficients] = []  # of w, w^2, w^3, for each data point
     if data["kind"] == "curves" and data["turn"] == ["0"]:
         weighed = ((Fraction(1), data["base"][0]), (Fraction(data["b"][0]), data["eta"][0]))
-        found = [_cubic(part, low, high, weight) for weight, part in weighed]
-        found.append((Fraction(data["a"][0]), Fraction(0), Fraction(0)))
+        cubics = [_cubic(part, low, high, weight) for weight, part in weighed]
+        cubics.append((Fraction(data["a"][0]), Fraction(0), Fraction(0)))
     elif data["kind"] == "sample" and not data.get("basis"):
-        found = [_parabola(p, low, high, Fraction(q)) for q, p in zip(data["q"], data["points"], strict=True)]
-    if not found or any(one == () for one in found):
+        cubics = [_parabola(p, low, high, Fraction(q)) for q, p in zip(data["q"], data["points"], strict=True)]
+    if not cubics or any(one == () for one in cubics):
         return None
-    total = [sum(column, Fraction(0)) for column in zip(*found, strict=True)]
+    total = [sum(column, Fraction(0)) for column in zip(*cubics, strict=True)]
     return polynomial([(total[2], f"{w}^3"), (total[1], f"{w}^2"), (total[0], w)])
 
 
@@ -130,14 +130,14 @@ def _curves(data: Mapping[str, Any], d: int, w: str) -> Loss:
     """sum_j base_j(y_j) + a_j y_j + b_j eta_j(y_j), y = w reflected across `turn`."""
     turn = [Fraction(x) for x in data["turn"]]
     axes = _axes(d, w) if not any(turn) else _axes(d, "y")
-    made = [
+    splines = [
         spline(
             [data["base"][j], data["eta"][j]], [Fraction(1), Fraction(data["b"][j])], Fraction(data["a"][j]), axes[j]
         )
         for j in range(d)
     ]
     more = f" where y is {w} reflected across {_row(data['turn'])}" if any(turn) else ""
-    return Loss(" + ".join(made).replace("+ -", "- "), more=more)
+    return Loss(" + ".join(splines).replace("+ -", "- "), more=more)
 
 
 def spline(parts: Sequence[Mapping[str, Any]], weights: Sequence[Fraction], slope: Fraction, w: str) -> str:
@@ -186,10 +186,10 @@ def _table(data: Mapping[str, Any], d: int, w: str) -> Loss:
     points: Sequence[Any] = data["points"]
     low, high = data["mu"], data["L"]
     of = f"curvatures from {low} to {high}" if high is not None else f"curvatures of {low} at least"
-    known = "1 point" if len(points) == 1 else f"{len(points)} points"
+    count = "1 point" if len(points) == 1 else f"{len(points)} points"
     if d > COORDINATES:
-        return Loss("", words=f" any function with {of} and the values and slopes of the certificate at {known}")
-    return Loss(table(points), words=f" any function with {of} and, at the {known} that the run reads, ")
+        return Loss("", words=f" any function with {of} and the values and slopes of the certificate at {count}")
+    return Loss(table(points), words=f" any function with {of} and, at the {count} that the run reads, ")
 
 
 KINDS = {"quadratic": _quadratic, "bent": _bent, "sample": _sample, "curves": _curves, "table": _table}

@@ -24,22 +24,22 @@ def crossover(panels: Sequence[Crossing]) -> Figure:
     """A line a size of sample or minibatch; a dot where its terms cross; dashed, what a method does."""
     with look():
         figure = new(height=6.4)
-        for axes, made in zip(figure.subplots(len(panels), 1, sharex=True), panels, strict=True):
-            _lines(axes, made)
+        for axes, panel in zip(figure.subplots(len(panels), 1, sharex=True), panels, strict=True):
+            _lines(axes, panel)
         figure.axes[-1].set_xlabel("rounds $T$")
         figure.suptitle("Where the rates of Yuan and Li cross", fontsize=10, x=0.02, ha="left")
         caption(figure, panels[-1].caption)
     return figure
 
 
-def _lines(axes: Axes, made: Crossing) -> None:
-    axes.loglog(made.T, made.few, color="#8a8a8a", lw=4, alpha=0.35, label=r"$T^{-2/3}$")
-    for (name, values), at, colour in zip(made.rates.items(), made.crossings, COLOURS, strict=False):
-        axes.loglog(made.T, values, color=colour, lw=1.4, label=f"${name}$")
+def _lines(axes: Axes, panel: Crossing) -> None:
+    axes.loglog(panel.T, panel.few, color="#8a8a8a", lw=4, alpha=0.35, label=r"$T^{-2/3}$")
+    for (name, values), at, colour in zip(panel.rates.items(), panel.crossings, COLOURS, strict=False):
+        axes.loglog(panel.T, values, color=colour, lw=1.4, label=f"${name}$")
         axes.loglog([at[0]], [at[1]], color=colour, marker="o", ms=6, ls="")
-        if name in made.method:
-            axes.loglog(made.T, made.method[name], color=colour, lw=1.4, ls="--", label=f"${name}$, method")
-    axes.set_title(made.title, loc="left", fontsize=9)
+        if name in panel.method:
+            axes.loglog(panel.T, panel.method[name], color=colour, lw=1.4, ls="--", label=f"${name}$, method")
+    axes.set_title(panel.title, loc="left", fontsize=9)
     axes.set_ylabel("rate")
     axes.legend(ncols=2, loc="lower left")
 
@@ -51,10 +51,10 @@ def table(rows: Sequence[Row], said: str) -> Figure:
         axes = figure.subplots()
         own = iter(COLOURS)
         others = iter(COLOURS * len(rows))
-        for made in rows:
-            colour, line, width = (next(own), "-", 2.0) if made.own else (next(others), "--", 1.2)
-            label = f"${made.latex}$   {', '.join(made.names)}"
-            axes.loglog(made.x, made.rounds, color=colour, ls=line, lw=width, label=label)
+        for row in rows:
+            colour, line, width = (next(own), "-", 2.0) if row.own else (next(others), "--", 1.2)
+            label = f"${row.latex}$   {', '.join(row.names)}"
+            axes.loglog(row.x, row.rounds, color=colour, ls=line, lw=width, label=label)
         axes.set_xlabel(r"$1/\epsilon$")
         axes.set_ylabel("rounds of communication")
         axes.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=2, fontsize=10, borderaxespad=0.2)

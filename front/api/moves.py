@@ -201,7 +201,7 @@ def plot(claim: Statement | str, *, seed: int = 0, **values: Given) -> Axes:
     True
     """
     from fedaudit.bounds.language.symbol_values import points, told
-    from fedaudit.figures import draw
+    from fedaudit.figures.drawing import draw
     from fedaudit.verify.pictures.curves import curves_at, picture
 
     found = catalogue.given(claim)

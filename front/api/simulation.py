@@ -17,6 +17,7 @@ from ..progress import Wanted, told, watched
 
 if TYPE_CHECKING:
     from fedaudit.bounds.language.method import Method
+    from fedaudit.problems.noises.law import NoiseLaw
     from fedaudit.problems.runs.user_problem import Problem
 
 __all__ = ["Trajectories", "simulate"]
@@ -102,6 +103,7 @@ def simulate(
     steps: int = 1,
     start: Any = None,
     noise: float = 0.0,
+    noise_law: str = "",
     participating: int | None = None,
     repeats: int = 1,
     seed: int = 0,
@@ -112,8 +114,9 @@ def simulate(
 
     `method` is a `Method`, the id of one in the catalogue ("fedprox"), or `my.py::id`. Its symbols are given by name: a
     number, one per round, or a function of its indices (`gamma=lambda t: 1 / (t + 1)`). `noise` is the standard
-    deviation of a stochastic gradient, E|noise|^2 = noise^2, normally distributed; `participating` clients are drawn
-    per round without replacement where the method samples. The same seed gives the same arrays. Floats, one outcome:
+    deviation of a stochastic gradient, E|noise|^2 = noise^2, normally distributed, or by a `noise_law` of the adversary
+    ("independent", "shared": signs times one vector per client); `participating` clients are drawn per round without
+    replacement where the method samples. The same seed gives the same arrays. Floats, one outcome:
     nothing is decided by this.
 
     >>> import numpy as np, fedaudit as fa
@@ -155,8 +158,15 @@ def simulate(
     )
     again = 2 if found.uses("again") else 1
 
+    law = _law(noise_law)
+
     def kick(_: int, __: int) -> Any:
-        return rng.normal(scale=noise / np.sqrt(d), size=(1, repeats, again * C, d)) if noise else None
+        if not noise or (law is not None and law.silent):
+            return None
+        if law is None:
+            return rng.normal(scale=noise / np.sqrt(d), size=(1, repeats, again * C, d))
+        signs = rng.choice([-1.0, 1.0], size=(1, repeats, again, 1 if law.one_sign else C, 1))
+        return (noise * signs * law.directions(C, d)).reshape(1, repeats, again * C, d)
 
     with watched(f"simulate {found.id}", progress):
         made = follow(data, setup, kick, drawn, lambda done: told("round", done, rounds))
@@ -168,6 +178,18 @@ def simulate(
         repeats,
         left_out,
     )
+
+
+def _law(name: str) -> NoiseLaw | None:
+    """A law of noise by its name; None for the normal distribution."""
+    from fedaudit.problems.noises import laws
+
+    if not name:
+        return None
+    of_gradients = {law.name: law for law in laws().values() if not law.of_hessians}
+    if name not in of_gradients:
+        raise UserError(f"noise_law={name!r}", f"one of {', '.join(of_gradients)}", "give one of them")
+    return of_gradients[name]
 
 
 def _method(given: Method | str) -> Method:

@@ -79,11 +79,11 @@ class Instance:
         printer.text(repr(self))
 
     def __repr__(self) -> str:
-        from fedaudit.verify.certify.as_text import words
+        from fedaudit.figures.words.plain_text import counterexample
 
-        told = words(self.certificate, self.statement, self.holds)
+        lines = counterexample(self.certificate, self.statement, self.holds)
         where = f"where it {'holds' if self.holds else 'FAILS'}:"
-        return "\n  ".join([f"an instance of {self.statement.id}, {where}", *told])
+        return "\n  ".join([f"an instance of {self.statement.id}, {where}", *lines])
 
 
 def theorem(
@@ -198,7 +198,7 @@ def _refutation(
     claim: Statement | str | None = None,
 ) -> Refutation:
     """The failure: the counterexample in words, and its certificate on disk."""
-    from fedaudit.verify.certify.as_text import words
+    from fedaudit.figures.words.plain_text import counterexample
     from fedaudit.verify.results.file_names import slug
 
     from ..running.store import write
@@ -207,7 +207,7 @@ def _refutation(
     write(path, json.dumps(certificate, indent=1))
     source = claim.partition("::")[0] if isinstance(claim, str) and ".py" in claim else _source(statement)
     again = f"check it again: fedaudit certify {f'{source} ' if source else ''}{path}"
-    lines = [*words(certificate, statement), f"certificate: {path}", again]
+    lines = [*counterexample(certificate, statement), f"certificate: {path}", again]
     return Refutation("\n  ".join([f"{statement.id} is refuted, in exact arithmetic", *lines]), certificate, path)
 
 

@@ -9,11 +9,11 @@ are is said (`whose`).
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from fedaudit.bounds.proofs.ways import read
 from fedaudit.figures.words.numbers import short
 from fedaudit.verify.results.audit_json import Document, Row
 
@@ -82,7 +82,8 @@ def _changes(old: Row | None, new: Row | None) -> Iterator[Change]:
 
 def _derivations(old: Row, new: Row) -> Iterator[Change]:
     """Of the paper's own way and of every other one: what it gives, and whether all of it is proved."""
-    ways = [_ways(row) for row in (old, new)]
+    both = old.derive is not None and new.derive is not None and None not in (old.derive.ways, new.derive.ways)
+    ways = [_ways(row, others=both) for row in (old, new)]
     for name in {**ways[0], **ways[1]}:
         statuses, evidence = zip(*(found.get(name, ("", "")) for found in ways), strict=True)
         yield from _answer(name, list(statuses), DERIVED)
@@ -90,13 +91,21 @@ def _derivations(old: Row, new: Row) -> Iterator[Change]:
             yield from _answer(f"{name}: evidence", list(evidence), EVIDENCE)
 
 
-def _ways(row: Row) -> dict[str, tuple[str, str]]:
-    """By name, the status and the evidence of each derivation."""
-    made = row.derive
-    if made is None:
+def _ways(row: Row, *, others: bool) -> dict[str, tuple[str, str]]:
+    """By name, status and evidence of the first derivation and of the others; a second one from there has a number.
+
+    Without `others` of the first alone: an audit of an older fedaudit does not say what became of them.
+    """
+    if row.derive is None:
         return {}
-    others = {f"derive, another way, from {start}": found for start, found in read(made.findings).items()}
-    return {"derive": (made.status, made.evidence), **others}
+    named = {"derive": (row.derive.status, row.derive.evidence)}
+    starts = Counter[str]()
+    for way in (row.derive.ways or ()) if others else ():
+        start = ", ".join(way.cites) or "the assumptions"
+        starts[start] += 1
+        number = f" ({starts[start]})" if starts[start] > 1 else ""
+        named[f"derive, another way, from {start}{number}"] = (way.status, way.evidence)
+    return named
 
 
 def _answer(what: str, words: list[str], ranks: tuple[str, ...]) -> Iterator[Change]:

@@ -60,7 +60,9 @@ def _premises(statement: Statement, known: Mapping[str, Statement]) -> Iterator[
     """A row for each premise of the statement's derivations that was given without multipliers, and needs some."""
     from dataclasses import replace
 
-    from fedaudit.bounds.proofs.derivation_check import argued, shown, view
+    from fedaudit.bounds.proofs.argument import argued
+    from fedaudit.bounds.proofs.hand_premises import shown
+    from fedaudit.bounds.proofs.statement_view import view
 
     ways = [way for way in statement.follows_from if all(name in known for name in way.cites)]
     for way in ways:
@@ -79,7 +81,7 @@ def _open(premise: Known) -> bool:
 
 def _completed(statement: Statement, premise: Known, conditions: Any) -> Row:
     from fedaudit.bounds.proofs.premise_identity import check
-    from fedaudit.verify.tighten.atoms_in_reach import multipliers_of, written
+    from fedaudit.verify.prover.atoms_in_reach import multipliers_of, written
 
     found = multipliers_of(premise, statement, conditions)
     made = {a.name for a in (*statement.let, *statement.implicit)}

@@ -92,7 +92,7 @@ def _usable(out: Path) -> None:
 
 def _rebuilt(display: Display, seed: int) -> Shown:
     """A display with its picture, or why there is none; data that an extra brings may be missing."""
-    from fedaudit.figures import draw, image
+    from fedaudit.figures.drawing import draw, image
     from fedaudit.figures.pages.reproduced import Shown
 
     if display.rebuild is None:

@@ -154,7 +154,7 @@ def kept(statement: Statement, found: Sequence[Worst], folder: Path) -> list[str
                 names.append(str(path))
         curves = None if one.certificate is None else along_run(statement, one.certificate)
         if curves is not None:
-            from fedaudit.figures import draw, image
+            from fedaudit.figures.drawing import draw, image
 
             path = folder / f"{stem}.run.png"
             write(path, image(draw(curves), "png"))

@@ -435,11 +435,11 @@ def use_backend(name: str) -> None:
 
 def figure_of(statement: Statement, seed: int, row: Row) -> str | None:
     """The statement with what its row found, as SVG; None where `fedaudit plot` would say that there is none."""
-    from fedaudit.figures import drawn
+    from fedaudit.figures.drawing import draw, svg
     from fedaudit.verify.pictures.curves import picture  # by its full name: the type that fedaudit.figures sees
 
     try:
-        return drawn(picture(statement, seed, row))
+        return svg(draw(picture(statement, seed, row)))
     except UserError:
         return None
 

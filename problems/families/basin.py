@@ -15,23 +15,20 @@ import numpy as np
 from ..arrays.genes import Gene, along
 from ..losses.quadratics import Quadratics
 from ..losses.splines import Splines, through
-from .family import Array, Parts
+from .family import ANY, Array, Family, Parts
 from .shelf import NAMES, root
 
 
 @dataclass(frozen=True, slots=True)
-class BasinLoss:
+class BasinLoss(Family):
     name: str = "basin"
     affine: bool = True
     dimensions: int = 1
-    updates: int = 10**9
+    updates: int = ANY
     assumption: str = "basins"  # no statement's: where runs are long they stand beside other curved losses
 
     def genes(self, sizes: Mapping[str, int]) -> Sequence[Gene]:
         return [along("tilt", "real", sizes, "C"), Gene("fall", "positive")]
-
-    def constants(self, genes: Mapping[str, Array], high: Array, scale: Array) -> tuple[Array, ...]:
-        return ()
 
     def parts(self, genes: Mapping[str, Array], p: Array, low: Array, high: Array, scale: Array) -> Parts:
         tilt = (high * scale)[:, None] * (genes["tilt"] - genes["tilt"].sum(axis=1, keepdims=True) / p.shape[1])
@@ -55,8 +52,8 @@ class BasinLoss:
             "similar_hessians": 0 * high,
         }
 
-    def lifted(self, parts: Parts, mu: Array) -> Parts:
-        raise NotImplementedError("gradients of strongly convex losses are not bounded")
+    def box(self, parts: Parts) -> tuple[Array, Array]:
+        return parts["low"], parts["high"]
 
     def problem(self, parts: Parts, p: Array) -> Quadratics:
         return Quadratics(parts["A"], parts["b"], p)
@@ -68,9 +65,6 @@ class BasinLoss:
         none: dict[str, Any] = {"x": [], "s": [], "a": zero, "g": zero}
         rows = [{"a": [-b[0]], "b": [zero], "turn": [zero]} for b in parts["b"]]
         return [{"kind": "curves", "base": [curve], "eta": [none], **row} for row in rows]
-
-    def minimiser(self, parts: Parts, p: Array) -> Array | None:
-        return None
 
 
 def _base(curve: Array, half: Array, fall: Array) -> Splines:

@@ -14,31 +14,23 @@ from ..arrays.array_checks import all_true, namespace
 from ..arrays.genes import Gene, along
 from ..losses.piecewise import Piecewise
 from ..losses.wells import Wells
-from .family import Array, Parts
+from .family import Array, Family, Parts
 
 NAMES = ("a", "m", "lo", "hi", "c")
 
 
 @dataclass(frozen=True, slots=True)
-class BentLoss:
+class BentLoss(Family):
     """phi'(w) = m (w - c) + (a - m) clip(w - c, -lo, hi): curvature a near c, m >= 0 beyond."""
 
     name: str = "bent"
-    affine: bool = False
     dimensions: int = 2
-    updates: int = 1_000
-    assumption: str = ""
+    straight: str = "quadratic"
 
     def genes(self, sizes: Mapping[str, int]) -> Sequence[Gene]:
         fractions = [along(name, "fraction", sizes, "C", "d") for name in ("curve", "tail")]
         widths = [along(name, "nonnegative", sizes, "C", "d") for name in ("lo", "hi")]
         return [along("centre", "real", sizes, "C", "d"), *fractions, *widths]
-
-    def constants(self, genes: Mapping[str, Array], high: Array, scale: Array) -> tuple[Array, ...]:
-        return ()
-
-    def bounds(self, genes: Mapping[str, Array], high: Array, scale: Array) -> Mapping[str, Array]:
-        return {}
 
     def parts(self, genes: Mapping[str, Array], p: Array, low: Array, high: Array, scale: Array) -> Parts:
         low, high, scale = low[:, None, None], high[:, None, None], scale[:, None, None]
@@ -51,6 +43,9 @@ class BentLoss:
 
     def lifted(self, parts: Parts, mu: Array) -> Parts:
         return {**parts, "a": parts["a"] + mu[:, None, None], "m": parts["m"] + mu[:, None, None]}
+
+    def lengths(self, parts: Parts) -> list[Array]:
+        return [abs(parts[name]).max(axis=(1, 2)) for name in ("c", "lo", "hi")]
 
     def problem(self, parts: Parts, p: Array) -> Piecewise:
         convex = all_true(namespace(parts["a"]), (parts["a"] >= 0) & (parts["m"] >= 0))

@@ -1,9 +1,7 @@
-"""Additive noise: s v_i with a fair sign s per draw, at every step of every client or at a few of them.
+"""Additive noise of a run: a law of noise (`problems/noises`), at every step of every client or at a few of them.
 
 An assumption on the variance bounds it from above, so that draws may be without noise. Where outcomes are listed one by
 one, a long run has noise at so few steps, and of so few clients, that the list stays short.
-
-Hessians at a data point may have noise too, s diag(h_i) with signs of their own.
 """
 
 from __future__ import annotations
@@ -15,6 +13,8 @@ from typing import Any
 import numpy as np
 
 from ..arrays.genes import Gene, along
+from ..noises import laws
+from ..noises.law import NoiseLaw
 from .family import Array
 
 
@@ -25,11 +25,15 @@ class Noise:
     Steps are counted from 0 over all rounds. Of the clients the first `loud` have noise; 0: all of them.
     """
 
-    kind: str = "none"  # or independent; shared: one sign for all clients of a step; rough: of Hessians too
+    kind: str = "none"  # the name of its law
     count: int = 0
     first: int = 0
     apart: int = 1
     loud: int = 0
+
+    @property
+    def law(self) -> NoiseLaw:
+        return laws()[self.kind]
 
     @classmethod
     def of(cls, flags: Mapping[str, str], sizes: Mapping[str, int]) -> Noise:
@@ -48,7 +52,7 @@ class Noise:
 
     def steps(self, total: int) -> tuple[int, ...] | None:
         """Those with noise, of so many; None: all."""
-        if self.kind == "none" or not self.count:
+        if self.law.silent or not self.count:
             return None
         chosen = tuple(self.first + self.apart * n for n in range(self.count))
         kept = tuple(step for step in chosen if step < total)
@@ -60,18 +64,18 @@ class Noise:
 
     def signs(self, total: int, C: int, twice: bool) -> int:
         """Independent signs of a run; `twice`: a step draws its noise twice."""
-        if self.kind == "none":
+        if self.law.silent:
             return 0
         steps = self.steps(total)
-        each = 1 if self.kind == "shared" else self.clients(C) * (1 + twice + (self.kind == "rough"))
+        each = 1 if self.law.one_sign else self.clients(C) * (1 + twice + self.law.of_hessians)
         return each * (total if steps is None else len(steps))
 
     def genes(self, sizes: Mapping[str, int], equal: bool) -> list[Gene]:
         """A level per client, or one for all."""
-        if self.kind == "none":
+        if self.law.silent:
             return []
         level = Gene("noise", "nonnegative", (1,), ("",)) if equal else along("noise", "nonnegative", sizes, "C")
-        return [level, *([along("rough", "nonnegative", sizes, "C")] if self.kind == "rough" else [])]
+        return [level, *([along("rough", "nonnegative", sizes, "C")] if self.law.of_hessians else [])]
 
     def level(self, genes: Mapping[str, Array], C: int) -> Array:
         """(n, C), or (n, 1) where all have the same."""
@@ -82,9 +86,8 @@ class Noise:
         return np.array([int(i < self.clients(C)) for i in range(C)])
 
     def vectors(self, level: Array, C: int, d: int) -> Array:
-        """v (n, C, d): every client along a coordinate of its own, as far as there are so many."""
-        axis = np.array([[1 if j == i % d else 0 for j in range(d)] for i in range(C)])
-        return level[:, :, None] * axis
+        """v (n, C, d) of the law, at the level of every client."""
+        return level[:, :, None] * self.law.directions(C, d)
 
     def bends(self, genes: Mapping[str, Array], high: Array, d: int) -> Array:
         """h (n, C, d), from units of curvature."""
@@ -94,18 +97,18 @@ class Noise:
     def written(self, v: Any, h: Any, total: int) -> dict[str, Any]:
         """One instance in the kernel's format; v and h as it has them."""
         steps = self.steps(total)
-        if self.kind == "none" or steps == ():
+        if self.law.silent or steps == ():
             return {"kind": "none"}
-        signs = {"kind": "signs", "shared": self.kind == "shared", "v": v}
-        signs |= {"h": h} if self.kind == "rough" else {}
+        signs = {"kind": "signs", "shared": self.law.one_sign, "v": v}
+        signs |= {"h": h} if self.law.of_hessians else {}
         return signs if steps is None else {**signs, "steps": list(steps)}
 
     def fewer(self) -> Iterator[Noise]:
         """Simpler ones: none; at fewer steps; of fewer clients."""
-        if self.kind != "none":
+        if not self.law.silent:
             yield Noise()
-        if self.kind == "rough":
-            yield replace(self, kind="independent")
+        if self.law.simpler:
+            yield replace(self, kind=self.law.simpler)
         for count in sorted({1, 2, self.count // 2, self.count - 1}):
             if 0 < count < self.count:
                 yield replace(self, count=count)

@@ -13,27 +13,20 @@ import numpy as np
 
 from ..arrays.genes import Gene, along
 from ..losses.quadratics import Quadratics
-from .family import Array, Parts
+from .family import Array, Family, Parts
 
 
 @dataclass(frozen=True, slots=True)
-class ParabolaLoss:
+class ParabolaLoss(Family):
     name: str = "parabola"
     affine: bool = True
     dimensions: int = 1
-    updates: int = 1_000
     assumption: str = "parabolas"  # no statement's: where runs are long they stand beside other losses of data points
 
     def genes(self, sizes: Mapping[str, int]) -> Sequence[Gene]:
         """A convex loss has no curvature that it must not exceed where slopes may jump."""
         curve = Gene("curve", "positive" if sizes["kinks"] else "unit")
         return [curve, Gene("between", "fraction"), along("centre", "real", sizes, "C")]
-
-    def constants(self, genes: Mapping[str, Array], high: Array, scale: Array) -> tuple[Array, ...]:
-        return ()
-
-    def bounds(self, genes: Mapping[str, Array], high: Array, scale: Array) -> Mapping[str, Array]:
-        return {}
 
     def steepest(self, genes: Mapping[str, Array], high: Array, scale: Array) -> Array:
         low, up = _ends(genes, scale)
@@ -51,8 +44,8 @@ class ParabolaLoss:
         low, high = _ends(genes, scale)
         return (low + genes["between"] * (high - low))[:, None]
 
-    def lifted(self, parts: Parts, mu: Array) -> Parts:
-        raise NotImplementedError("losses of data points have no curvature to add to: they are Lipschitz")
+    def box(self, parts: Parts) -> tuple[Array, Array]:
+        return parts["low"], parts["high"]
 
     def problem(self, parts: Parts, p: Array) -> Quadratics:
         return Quadratics(parts["A"], parts["b"], p)
@@ -65,9 +58,6 @@ class ParabolaLoss:
             point = {**bends, "a": zero, "s": a * (low[0] - c[0]), "c": zero}
             clients.append({"kind": "sample", "q": [zero + 1], "points": [point]})
         return clients
-
-    def minimiser(self, parts: Parts, p: Array) -> Array | None:
-        return None
 
 
 def _ends(genes: Mapping[str, Array], scale: Array) -> tuple[Array, Array]:

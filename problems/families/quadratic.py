@@ -11,26 +11,18 @@ import numpy as np
 
 from ..arrays.genes import Gene, along
 from ..losses.quadratics import Quadratics
-from .family import Array, Parts
+from .family import Array, Family, Parts
 
 
 @dataclass(frozen=True, slots=True)
-class QuadraticLoss:
+class QuadraticLoss(Family):
     name: str = "quadratic"
     affine: bool = True
     dimensions: int = 1_000
-    updates: int = 1_000
-    assumption: str = ""
 
     def genes(self, sizes: Mapping[str, int]) -> Sequence[Gene]:
         genes = [along("curve", "fraction", sizes, "C", "d"), along("centre", "real", sizes, "C", "d")]
         return genes + ([along("turn", "real", sizes, "C", "d")] if sizes["d"] > 1 else [])
-
-    def constants(self, genes: Mapping[str, Array], high: Array, scale: Array) -> tuple[Array, ...]:
-        return ()
-
-    def bounds(self, genes: Mapping[str, Array], high: Array, scale: Array) -> Mapping[str, Array]:
-        return {}
 
     def parts(self, genes: Mapping[str, Array], p: Array, low: Array, high: Array, scale: Array) -> Parts:
         low, high = low[:, None, None], high[:, None, None]

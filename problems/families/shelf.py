@@ -17,16 +17,15 @@ import numpy as np
 from ..arrays.genes import Gene, along
 from ..losses.curved import Curved
 from ..losses.splines import Splines, through
-from .family import Array, Parts
+from .family import Array, Family, Parts
 
 KNOTS = 4
 NAMES = ("x", "s", "a", "g")
 
 
 @dataclass(frozen=True, slots=True)
-class CurvedLoss:
+class CurvedLoss(Family):
     name: str = "shelf"
-    affine: bool = False
     dimensions: int = 3
     updates: int = 3
     assumption: str = "lipschitz_hessian"
@@ -59,7 +58,7 @@ class CurvedLoss:
         pace = top + (a.sum(axis=1) + b.sum(axis=1) * beyond) / a.shape[1]
         named = {f"base_{k}": getattr(base, k) for k in NAMES} | {f"eta_{k}": getattr(eta, k) for k in NAMES}
         parts = {**named, "tilt": a, "twist": b, "turn": turn, "c": 0 * a}
-        return {**parts, "pace": reflected(pace, turn)} if self.name == "shelf" else parts
+        return {**parts, "pace": reflected(pace, turn)}
 
     def _base(
         self, genes: Mapping[str, Array], eta: Splines, a: Array, b: Array, curve: Array, far: Array
@@ -103,8 +102,8 @@ class CurvedLoss:
             "similar_hessians": root(bent.sum(axis=-1) / a.shape[1]),
         }
 
-    def lifted(self, parts: Parts, mu: Array) -> Parts:
-        raise NotImplementedError("gradients of strongly convex losses are not bounded")
+    def downhill(self, parts: Parts) -> Array | None:
+        return parts["pace"] if self.name == "shelf" else None
 
     def problem(self, parts: Parts, p: Array) -> Curved:
         return Curved(_users(parts), parts["turn"], p)
@@ -114,9 +113,6 @@ class CurvedLoss:
         both = {name: [{k: parts[f"{name}_{k}"][j] for k in NAMES} for j in d] for name in ("base", "eta")}
         rows = zip(parts["tilt"], parts["twist"], strict=True)
         return [{"kind": "curves", **both, "a": a, "b": b, "turn": parts["turn"]} for a, b in rows]
-
-    def minimiser(self, parts: Parts, p: Array) -> Array | None:
-        return None
 
 
 def _spline(parts: Parts, name: str) -> Splines:

@@ -18,7 +18,7 @@ from ..arrays.array_checks import namespace
 from ..arrays.genes import Gene
 from ..losses.datapoints import DataPoints
 from ..losses.pieces import Pieces, staircase
-from .family import Array, Parts
+from .family import Array, Family, Parts
 
 STEPS = 2  # changes of slope of a loss
 KNOTS = ("x", "jump", "bend")
@@ -26,11 +26,9 @@ AXES = ("C", "K", "d", "")
 
 
 @dataclass(frozen=True, slots=True)
-class StairsLoss:
+class StairsLoss(Family):
     name: str = "stairs"
-    affine: bool = False
     dimensions: int = 3
-    updates: int = 1_000
     assumption: str = "nonnegative_loss"
 
     def genes(self, sizes: Mapping[str, int]) -> Sequence[Gene]:
@@ -48,12 +46,6 @@ class StairsLoss:
             genes.append(Gene("turn", "real", (C if own else 1, planes), ("C" if own else "", "")))
         return genes
 
-    def constants(self, genes: Mapping[str, Array], high: Array, scale: Array) -> tuple[Array, ...]:
-        return ()
-
-    def bounds(self, genes: Mapping[str, Array], high: Array, scale: Array) -> Mapping[str, Array]:
-        return {}
-
     def steepest(self, genes: Mapping[str, Array], high: Array, scale: Array) -> Array:
         """The Lipschitz constant (n,) that all losses have."""
         return high * scale
@@ -69,9 +61,6 @@ class StairsLoss:
         basis = {"U": rotation(genes["turn"], f.s.shape[-1])} if "turn" in genes else {}
         return {"x": f.x, "jump": f.jump, "bend": f.bend, "s": f.s, "q": q, "c": first, **basis}
 
-    def lifted(self, parts: Parts, mu: Array) -> Parts:
-        raise NotImplementedError("losses of data points have no curvature to add to: they are Lipschitz")
-
     def problem(self, parts: Parts, p: Array) -> DataPoints:
         xp = namespace(p)
         x, jump, bend, s = (xp.moveaxis(parts[name], 3, 1) for name in (*KNOTS, "s"))
@@ -85,9 +74,6 @@ class StairsLoss:
             client = {"kind": "sample", "q": parts["q"][i], "points": along if d > 1 else [f for (f,) in along]}
             clients.append(client if U is None else {**client, "basis": U[min(i, len(U) - 1)]})
         return clients
-
-    def minimiser(self, parts: Parts, p: Array) -> Array | None:
-        return None
 
 
 def written(parts: Parts, place: tuple[int, ...]) -> dict[str, Any]:

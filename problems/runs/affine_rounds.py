@@ -9,12 +9,9 @@ from dataclasses import dataclass, replace
 
 from ..arrays.array_checks import FEW, Array, Namespace, first_last, matvec, spread_to, summed
 from . import local_maps as forward
-from .compiled_method import (
-    FORMS,
-    Atom,
-    Measure,
-)
-from .rule_values import ENDS, ROUNDS, Measured, Place, Scope, State, initial
+from .compiled_method import FORMS, Atom, Measure
+from .rule_values import Scope, initial
+from .setup import ENDS, ROUNDS, Measured, Place, State
 
 SCRATCH = 1 << 16  # numbers of the local iterates that are measured together, unless one step has more
 Past = dict[tuple[Atom, int], Array]  # by atom and by the last index of its measure

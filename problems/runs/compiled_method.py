@@ -149,17 +149,9 @@ def _count(tree: Any, E: int) -> int:
     return {"+": sum, "*": prod, "min": min, "max": max}[op](_count(arg, E) for arg in args)
 
 
-_READ: dict[int, tuple[Any, Programme]] = {}  # by identity: to write a method out takes longer than a short run
-MOST_READ = 256
-
-
 def programme(method: Mapping[str, Any]) -> Programme:
-    known = _READ.get(id(method))
-    if known is None or known[0] is not method:
-        if len(_READ) >= MOST_READ:
-            _READ.clear()
-        known = _READ[id(method)] = method, _programme(json.dumps(method))
-    return known[1]
+    """A method's JSON, read; equal ones are read once."""
+    return _programme(json.dumps(method))
 
 
 @lru_cache(maxsize=256)

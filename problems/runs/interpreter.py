@@ -1,7 +1,7 @@
 """The array interpreter: any method that is data, on batches of problems, with exact expectations.
 
-`walked` takes every step of every outcome; where all rules are affine, a round is one map (`mapped`, `forwarded`), and
-where only moments are asked for, their powers (`moments`).
+`walked` takes every step of every outcome. Where all rules are affine, a round is one map (`affine_rounds`,
+`repeated_rounds`), and where only moments are asked for, their powers (`moments`).
 """
 
 from collections.abc import Mapping
@@ -11,15 +11,18 @@ from ..arrays.array_checks import fail, quiet
 from ..losses.quadratics import Quadratics
 from . import local_maps as forward
 from .affine_rounds import Mapped
-from .all_paths import Walked, paths_needed, walk
-from .compiled_method import (
-    Programme,
-)
+from .all_paths import AllPaths, paths_needed
+from .compiled_method import LINEAR, Programme
 from .moments import Moments
+from .recorder import Expectations, RoundsTogether, StepByStep, StepsTogether
 from .repeated_rounds import Forwarded
-from .rule_values import Measured, Setup, State, initial, scope_of
+from .rule_values import Scope, scope_of
+from .setup import Measured, Setup, State
+from .shortcuts import shortcut_of
+from .walk import Ends, Law, by_rounds, by_steps
 
 __all__ = ["Measured", "Setup", "State", "paths_needed", "resumed", "run", "walked"]
+TIMELESS = frozenset((*LINEAR, "grad", "prox", "sampled", "w_i_star"))  # do not look at the round but by coefficients
 
 
 def run(method: Mapping[str, Any], setup: Setup) -> Measured:
@@ -42,7 +45,7 @@ def run(method: Mapping[str, Any], setup: Setup) -> Measured:
 
 
 def walked(method: Mapping[str, Any], setup: Setup) -> Measured:
-    """The same, every step of every round taken."""
+    """The method's measures, as of `run`, with every step of every round taken."""
     scope = scope_of(method, setup)
     with quiet(scope.xp):
         return walk(scope)
@@ -51,10 +54,43 @@ def walked(method: Mapping[str, Any], setup: Setup) -> Measured:
 def resumed(method: Mapping[str, Any], setup: Setup, state: State | None) -> tuple[Measured, State]:
     """The measures of a run with one outcome that goes on from the state where another one ended, and its own end."""
     scope = scope_of(method, setup)
-    if not (found := Walked(scope)).alone():
+    if scope.rules.steps or not _alone(scope):
         raise fail("a run with several outcomes", "one outcome", "take noise and sampling out of it")
     with quiet(scope.xp):
-        return found.single(initial(scope) if state is None else state)
+        return _one_outcome(scope, state)
+
+
+def walk(scope: Scope) -> Measured:
+    """Every step taken, by the clock of the method, with the law and the recorder that its randomness asks for."""
+    setup, rules = scope.setup, scope.rules
+    if not rules.steps and _alone(scope):
+        return _one_outcome(scope, None)[0]
+    every = AllPaths(scope)
+    every.check()
+    if not rules.steps:
+        expectations = Expectations(every)
+        by_rounds(every, expectations, expectations.ends)
+        return expectations.measured()
+    random = (setup.v, setup.oracle, setup.batches, setup.minibatch, setup.sampling)
+    alone = all(x is None for x in random)
+    law, steps = (Law(scope), StepsTogether(scope)) if alone else (every, StepByStep(every))
+    by_steps(law, steps)
+    return steps.measured()
+
+
+def _one_outcome(scope: Scope, state: State | None) -> tuple[Measured, State]:
+    """Measures of a run with one outcome, from a state on, in many rounds at once; and the state at its end."""
+    rounds, ends = RoundsTogether(scope), Ends.of(scope.setup, scope.rules.measures)
+    end = by_rounds(Law(scope, state), rounds, Ends(ends.last, ends.rounds), shortcut_of(scope))
+    return rounds.measured(), end
+
+
+def _alone(scope: Scope) -> bool:
+    """Whether there is one outcome, and all that is measured is measured in every round, by coefficients alone."""
+    setup, rules = scope.setup, scope.rules
+    random = (setup.v, setup.signs, setup.sampling, setup.minibatch, setup.oracle)
+    every = all("t" in measure.at and not measure.law for measure in rules.measures.values())
+    return every and rules.ops <= TIMELESS and all(x is None for x in random)
 
 
 def _affine(rules: Programme, setup: Setup) -> bool:

@@ -8,9 +8,12 @@ from typing import Any
 from ..arrays.array_checks import Array, Namespace, matvec, summed
 from ..losses.quadratics import Quadratics
 from .affine_rounds import Mapped
-from .all_paths import Walked
+from .all_paths import AllPaths
 from .compiled_method import ONE, Atom, Linear, Measure
-from .rule_values import ROUNDS, Measured, Place, Scope, State, draws, initial
+from .recorder import Expectations
+from .rule_values import Scope, initial
+from .setup import ROUNDS, Measured, Place, State, draws
+from .walk import by_rounds
 
 ROUNDING = 1e-13  # of the terms of a sum
 
@@ -39,7 +42,7 @@ class Moments:
         scope, setup, measures = self.scope, self.scope.setup, self.scope.rules.measures
         start = {name: m for name, m in measures.items() if not m.at}
         first = replace(scope, rules=replace(scope.rules, measures=start), setup=replace(setup, T=1, sampling=None))
-        measured = Walked(first).measures() if start else {}
+        measured = _begun(first) if start else {}
         here = Moments(self.centred())
         law, inside = here.law()
         return measured | {name: here.value(m, law, inside) for name, m in measures.items() if m.at}
@@ -255,6 +258,14 @@ class Moments:
             if bit == "1":
                 sums, lack = sums + one - lack, lack + fall - xp.matmul(lack, fall)
         return lack, sums
+
+
+def _begun(scope: Scope) -> Measured:
+    """Measures of a first round."""
+    law = AllPaths(scope)
+    expectations = Expectations(law)
+    by_rounds(law, expectations, expectations.ends)
+    return expectations.measured()
 
 
 def cancelled(xp: Namespace, terms: Array) -> Array:

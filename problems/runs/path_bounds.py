@@ -5,12 +5,15 @@ largest curvature, so that a x - g grad(x) widens a ball by max |a - g h| over t
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ..arrays.array_checks import Array, fail, matvec, norm2
 from .compiled_method import Linear, Measure, Operation, Programme
-from .rule_values import Place, Scope, Setup, State, initial, scope_of
+from .recorder import RoundByRound
+from .rule_values import initial, scope_of
+from .setup import Place, Setup, State
+from .walk import Ends, Law, by_rounds
 
 BOUNDED = frozenset(("name", "start", "zero", "w_star", "grad", "noisy", "mean", "neighbours"))
 
@@ -25,50 +28,44 @@ def bounded(rules: Programme, name: str) -> bool:
 def reach(method: Mapping[str, Any], setup: Setup, low: Array, high: Array) -> dict[str, Array]:
     """Bounds on the measures (shapes as of `run`) for curvatures between low and high (n,), where they are known."""
     scope = scope_of(method, replace(setup, v=None))
-    return _Balls(scope, setup, low[:, None], high[:, None]).measures()
+    law = Balls(scope, v=setup.v, low=low[:, None], high=high[:, None])
+    measures = {name: m for name, m in scope.rules.measures.items() if bounded(scope.rules, name)}
+    ends = Ends.never(setup, measures)
+    recorder = RoundByRound(measures, law.bound, ends, scope.xp)
+    by_rounds(law, recorder, ends)
+    return recorder.measured()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Balls:
-    scope: Scope
-    setup: Setup
-    low: Array  # (n, 1)
-    high: Array
+class Ball(Place):
+    """A place without noise, and how far every vector can be from it with noise: (n, 1 or C) each."""
 
-    def measures(self) -> dict[str, Array]:
-        xp, setup, rules = self.scope.xp, self.setup, self.scope.rules
-        wanted = {name: m for name, m in rules.measures.items() if bounded(rules, name)}
-        seen: dict[str, list[Array]] = {name: [] for name in wanted}
-        centre = initial(self.scope)
-        radius: State = {name: xp.zeros_like(x[0, ..., 0]) for name, x in centre.items()}
-        for t in range(setup.T + 1):
-            place = Place(centre, t, 0)
-            for name in (name for name, m in wanted.items() if "k" not in m.at):
-                seen[name].append(self.bound(wanted[name], place, radius))
-            if t == setup.T:
-                break
-            local: dict[str, list[Array]] = {name: [] for name, m in wanted.items() if "k" in m.at}
-            centre, radius = self.carried(place, radius, "begin")
-            for k in range(setup.E + 1):
-                place = Place(centre, t, k)
-                for name, values in local.items():
-                    values.append(self.bound(wanted[name], place, radius))
-                if k < setup.E:
-                    centre, radius = self.carried(place, radius, "local")
-            for name, values in local.items():
-                seen[name].append(xp.stack(values, axis=1))
-            for phase in ("end", "update"):
-                centre, radius = self.carried(Place(centre, t, setup.E), radius, phase)
-        return {name: xp.stack(values, axis=1) for name, values in seen.items()}
+    radius: State = field(default_factory=dict[str, Any])
 
-    def carried(self, place: Place, radius: State, phase: str) -> tuple[State, State]:
-        rules = self.scope.rules.phases[phase]
-        width = 1 if phase == "update" else self.setup.problem.C
-        wider = {name: self.wide(self.radius(rule, place, radius), width) for name, rule in rules.items()}
-        return self.scope.carried(place, phase), radius | wider
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Balls(Law):
+    """A law that knows no outcomes but how far they can be apart."""
+
+    v: Array = field(kw_only=True)  # the noise of a step, as of `Setup`
+    low: Array = field(kw_only=True)  # (n, 1)
+    high: Array = field(kw_only=True)
+
+    def start(self) -> Ball:
+        state = initial(self.scope)
+        return Ball(state, 0, 0, radius={name: self.scope.xp.zeros_like(x[0, ..., 0]) for name, x in state.items()})
+
+    def carried(self, place: Place, phase: str, steps: int = 0) -> Place:
+        """The centres after a phase, and the radii, which only grow by what the rules of the phase do to them."""
+        assert isinstance(place, Ball)
+        width = 1 if phase == "update" else self.scope.setup.problem.C
+        rules = self.scope.rules.phases[phase].items()
+        wider = {name: self.wide(self.radius(rule, place, place.radius), width) for name, rule in rules}
+        return replace(place, state=self.scope.carried(place, phase), k=place.k + steps, known={},
+                       radius=place.radius | wider)  # fmt: skip
 
     def wide(self, x: Array, clients: int) -> Array:
-        return self.scope.xp.broadcast_to(x, (self.setup.start.shape[0], clients))
+        return self.scope.xp.broadcast_to(x, (self.scope.setup.start.shape[0], clients))
 
     def radius(self, rule: Linear, place: Place, radius: State) -> Array:
         """How far from its centre the rule's value can be: (n, 1 or C)."""
@@ -78,7 +75,7 @@ class _Balls:
         total = xp.zeros_like(self.low)
         for coefficient, operation in parts:
             if operation is None:
-                total = total + abs(coefficient) * xp.sqrt(norm2(xp, self.setup.v))
+                total = total + abs(coefficient) * xp.sqrt(norm2(xp, self.v))
             elif operation.op == "name" and operation.name in slopes:
                 continue  # together with its gradient
             elif self.plain(operation):
@@ -104,14 +101,14 @@ class _Balls:
             here = place.at(self.scope.coefficients[index])
             coefficient = factor * (here if isinstance(here, float) else here[..., 0])
             if operation.op == "noisy":
-                if self.setup.v is not None:
+                if self.v is not None:
                     yield coefficient, None
                 yield from self.parts(operation.args[0], place, coefficient)
             else:
                 yield coefficient, operation
 
     def inside(self, operation: Operation, place: Place, radius: State) -> Array:
-        xp, problem = self.scope.xp, self.setup.problem
+        xp, problem = self.scope.xp, self.scope.setup.problem
         match operation.op:
             case "name":
                 return radius[operation.name]
@@ -124,22 +121,22 @@ class _Balls:
                 each = self.wide(self.radius(operation.args[0], place, radius), problem.C)
                 return xp.sum(xp.abs(problem.p) * each, axis=-1, keepdims=True)
             case "neighbours":
-                return matvec(
-                    xp, xp.abs(self.setup.graph), self.wide(self.radius(operation.args[0], place, radius), problem.C)
-                )
+                each = self.wide(self.radius(operation.args[0], place, radius), problem.C)
+                return matvec(xp, xp.abs(self.scope.setup.graph), each)
             case op:
                 raise fail(f"the operation {op!r}", "one whose reach is known", "enumerate its outcomes")
 
-    def bound(self, measure: Measure, place: Place, radius: State) -> Array:
-        """(n,) or (n, C)."""
+    def bound(self, measure: Measure, place: Place) -> Array:
+        """What the measure is at most, (n,) or (n, C)."""
+        assert isinstance(place, Ball)
         xp, (index, atom) = self.scope.xp, measure.terms[0]
         rule = atom.args[0]
         x = self.scope.linear(rule, place)[0, ...]
         if atom.op == "f":
-            x = x - self.setup.w_star[:, None, :]
-        far = (xp.sqrt(norm2(xp, x)) + self.radius(rule, place, radius)) ** 2
+            x = x - self.scope.setup.w_star[:, None, :]
+        far = (xp.sqrt(norm2(xp, x)) + self.radius(rule, place, place.radius)) ** 2
         here = place.at(self.scope.coefficients[index])
         steep = self.high / 2 if atom.op == "f" else 1.0
         value = abs(here if isinstance(here, float) else here[..., 0]) * steep * far
-        value = self.wide(value, self.setup.problem.C if measure.own else 1)
+        value = self.wide(value, self.scope.setup.problem.C if measure.own else 1)
         return value if measure.own else value[..., 0]

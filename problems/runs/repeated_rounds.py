@@ -2,11 +2,10 @@
 
 from dataclasses import dataclass
 
-from ..arrays.array_checks import Array
 from . import local_maps as forward
-from .all_paths import SCRATCH, look
-from .recorder import note, over_rounds
-from .rule_values import ROUNDS, Measured, Place, Scope, State, initial
+from .recorder import SCRATCH, Values, lists, note, over_rounds
+from .rule_values import Scope, initial
+from .setup import ROUNDS, Measured, Place, State
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -27,13 +26,13 @@ class Forwarded:
         M, c = forward.server_map(setup.problem, self.whole, rules.kept, scope.number_at(0), n, setup.E)
         inside = any("k" in measure.at for measure in rules.measures.values())
         ahead = max(8, min(forward.AHEAD, SCRATCH // (n * setup.problem.C * d))) if inside else forward.AHEAD
-        measured: dict[str, list[Array]] = {name: [] for name in rules.measures}
+        measured: Values = lists(rules.measures)
         for first, block in forward.states(M, c, z, setup.T, ahead):
             state = {name: block[:, :, None, j * d : (j + 1) * d] for j, name in enumerate(rules.kept)}
             rounds = min(block.shape[0], setup.T - first)  # that have local steps
             local = {name: x[:rounds, ...] for name, x in state.items()} if inside and rounds else None
             steps = None if local is None else self.steps(local)
-            note(scope, measured, first, state, steps or [], look)
+            note(scope, measured, first, state, steps or [])
         return over_rounds(scope, measured)
 
     def steps(self, state: State) -> list[State]:

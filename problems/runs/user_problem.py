@@ -14,6 +14,8 @@ from typing import Any
 import numpy as np
 
 from ..arrays.array_checks import fail
+from ..arrays.genes import Gene, along
+from ..families import losses as families
 from ..losses.quadratics import Quadratics
 
 __all__ = ["Problem"]
@@ -44,7 +46,7 @@ class Problem:
     w_star: Any = None  # a minimiser of the weighted mean
     weights: Any = None  # sum to 1; equal ones otherwise
     batched: bool = False
-    quadratics: Any = None  # the interpreter's own, where they were given as matrices
+    objective: Any = None  # the same losses as the interpreter's own, which need no loop over clients
 
     def __post_init__(self) -> None:
         for name, size in (("clients", self.clients), ("dim", self.dim)):
@@ -81,10 +83,29 @@ class Problem:
                 return (W * (matrices / 2 * W - pull)).sum(-1)
 
             return Problem(grad, C, d, value, w_star=best, weights=p, batched=True)
-        found = Quadratics(matrices[None], pull[None], p[None])
-        best = found.minimiser()[0] if matrices.size <= LARGE else None
-        best = None if best is None or np.isnan(best).any() else best
-        return Problem(found.grad, C, d, found.value, w_star=best, weights=p, batched=True, quadratics=found)
+        return _of_objective(Quadratics(matrices[None], pull[None], p[None]), minimised=matrices.size <= LARGE)
+
+    @staticmethod
+    def drawn(family: str, clients: int, dim: int = 1, curvature: float = 1.0, seed: int = 0) -> Problem:
+        """Losses that the adversary would draw, with equal weights: of a family by its name ("quadratic", "bent", ...).
+
+        Curvatures lie between 0 and `curvature`, minimisers are of size about 1. The same seed gives the same losses.
+
+        >>> import fedaudit as fa
+        >>> problem = fa.Problem.drawn("bent", clients=3, dim=2, seed=1)
+        >>> slopes = problem.grad(problem.w_star + np.zeros((3, 2)))
+        >>> bool(abs(slopes.mean(axis=0)).max() < 1e-9)
+        True
+        """
+        if family not in families():
+            raise fail(f"the family {family!r}", f"one of {', '.join(sorted(families()))}", "give one of them")
+        known, rng = families()[family], np.random.default_rng(seed)
+        if not 1 <= dim <= known.dimensions:
+            raise fail(f"dim = {dim}", f"1 to {known.dimensions} dimensions of {family}", "give another number")
+        sizes = {"C": clients, "d": dim, "K": 1, "kinks": 0, "own": 0}
+        genes = {gene.name: _some(gene, rng) for gene in (along("start", "real", sizes, "d"), *known.genes(sizes))}
+        p, one = np.full((1, clients), 1 / clients), np.ones(1)
+        return _of_objective(known.problem(known.parts(genes, p, 0 * one, curvature * one, one), p))
 
     @staticmethod
     def table(clients: Any, weights: Any = None, w_star: Any = None) -> Problem:
@@ -132,7 +153,7 @@ class Problem:
 
     def losses(self) -> Any:
         """As the interpreter takes it."""
-        return self.quadratics if self.quadratics is not None else Given(self)
+        return self.objective if self.objective is not None else Given(self)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -184,6 +205,43 @@ class Given:
                 raise fail(f"a function that returns {found.shape}", f"{shape}", "check `batched` and the shapes")
             made[at] = found
         return made
+
+
+def _of_objective(objective: Any, minimised: bool = True) -> Problem:
+    """One instance (n = 1) of the interpreter's losses, with its minimiser where it knows how to find it."""
+    best = objective.minimiser()[0] if minimised and hasattr(objective, "minimiser") else None
+    best = None if best is None or not np.isfinite(best).all() else best
+
+    def grad(w: Array) -> Array:
+        return objective.grad(w[None])[0]
+
+    def value(w: Array) -> Array:
+        return objective.value(w[None])[0]
+
+    return Problem(
+        grad,
+        objective.C,
+        objective.d,
+        value,
+        w_star=best,
+        weights=objective.p[0],
+        batched=True,
+        objective=objective,
+    )
+
+
+def _some(gene: Gene, rng: np.random.Generator) -> Array:
+    """Any value of a gene, (1, *shape)."""
+    shape = (1, *gene.shape)
+    match gene.kind:
+        case "positive":
+            return np.exp(rng.normal(size=shape))
+        case "nonnegative":
+            return np.abs(rng.normal(size=shape))
+        case "unit" | "fraction":
+            return 1 - rng.uniform(size=shape)
+        case "real":
+            return rng.normal(size=shape)
 
 
 def _floats(numbers: Any) -> list[float]:

@@ -36,12 +36,12 @@ from fedaudit.bounds.language.row_list import Recorded
 from fedaudit.errors import UserError
 
 from ..kernel import Malformed, Rejected, load
+from ..kernel.core.check import is_instance
 from ..kernel.core.rational import BYTES as SIZE
 from ..kernel.gram.point_proof import is_proof
 from ..kernel.proofs.proof import FORMAT as PROOF
 from ..kernel.proofs.proof import is_one
 from ..kernel.service.files import read_text
-from ..kernel.worlds.check import is_instance
 from ..moves.kept_evidence import Kept, ends, proved, told
 from ..results.file_names import AUDIT, PROOFS, WORST, slug
 from ..results.row_evidence import Reference, Row, references, verdicts
@@ -108,6 +108,7 @@ def certify(data: object, name: str, sources: Sequence[str] = (), checker: Check
 
 
 Owned = Callable[[Path], Collection[str]]
+Telling = Callable[[Mapping[str, Any]], Sequence[str]]
 
 
 def nobodys(_: Path) -> Collection[str]:
@@ -116,13 +117,14 @@ def nobodys(_: Path) -> Collection[str]:
 
 
 def certify_files(
-    names: Sequence[str], limit: Limit = LIMIT, *, explained: bool = False, owned: Owned = nobodys
+    names: Sequence[str], limit: Limit = LIMIT, *, telling: Telling | None = None, owned: Owned = nobodys
 ) -> list[Row]:
     """One row per certificate. A folder stands for the certificates in it, a .py file for statements of one's own.
 
     `owned`: the ids whose rows in an audit.json are as this user's own audit wrote them. All others that no certificate
     refutes have a row too.
-    `explained`: rows whose certificate the kernel accepts say what it must trust (`explain`).
+    `telling`: tells an instance in words. With it, rows whose certificate the kernel accepts say what it is and what it
+    must trust (`explain`).
     """
     from fedaudit.bounds.catalogue.discovery import file_of
 
@@ -134,10 +136,10 @@ def certify_files(
     known = _known(sources)
     with Checker(limit) as checker:
         rows = [row for name in inputs for row in _rows(name, known, checker, owned)]
-    return [_explained(row, known) for row in rows] if explained else rows
+    return [_explained(row, known, telling) for row in rows] if telling else rows
 
 
-def _explained(row: Row, known: Mapping[str, Statement]) -> Row:
+def _explained(row: Row, known: Mapping[str, Statement], telling: Telling) -> Row:
     from .explanation import explain, explain_proof
 
     if row["kind"] == "proof" and row["accepted"]:
@@ -147,7 +149,8 @@ def _explained(row: Row, known: Mapping[str, Statement]) -> Row:
         return row  # the kernel says both sides of a counterexample, and of nothing else
     try:
         data = cast("dict[str, Any]", load(read_text(row["file"])))
-        return {**row, "explain": explain(data, known[row["id"]])}
+        instance = [line(said, 1000) for said in telling(data)]
+        return {**row, "explain": {"counterexample": instance, **explain(data, known[row["id"]])}}
     except (Malformed, Rejected) as error:
         return {**row, "explain": {"kernel": [f"cannot be explained in parts: {line(str(error))}"]}}
 
@@ -270,7 +273,7 @@ def _proves(statement: Statement, known: Mapping[str, Statement]) -> bool:
 
 
 def _may_prove(statement: Statement, known: Mapping[str, Statement]) -> bool:
-    from fedaudit.bounds.proofs.derivation_check import premises
+    from fedaudit.bounds.proofs.hand_premises import premises
 
     if not statement.follows_from:
         return statement.kind == "order" and statement.method == "order"

@@ -13,12 +13,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from .. import kernel
+from ..kernel.core.check import assume
 from ..kernel.core.claim import read as read_claim
 from ..kernel.core.expression import Evaluator, free
 from ..kernel.core.rational import Node, shown
+from ..kernel.core.world import recorded
 from ..kernel.proofs.proof import RULES
-from ..kernel.worlds.check import assume
-from ..kernel.worlds.registry import reader
 
 if TYPE_CHECKING:
     from fedaudit.bounds.language.statement import Statement
@@ -33,10 +33,11 @@ Parts = dict[str, list[str]]
 def explain(certificate: Mapping[str, Any], statement: Statement) -> Parts:
     """Heading -> lines, in the order in which a reader checks them. Raises what the kernel raises."""
     from fedaudit.bounds.formulas.printer import PYTHON, text
-    from fedaudit.bounds.formulas.written_order import written
 
     claim = read_claim(Node(certificate["claim"], "claim"))
     dropped = tuple(certificate["dropped"])
+    with recorded() as loaded:  # from scratch, so that no answer is known already
+        kernel.check(certificate)
     world = kernel.admit(certificate["claim"], certificate["instance"], dropped)
     assumptions: list[str] = []
     said = {a.name: a.says for a in (*statement.let, *statement.implicit)}
@@ -48,8 +49,7 @@ def explain(certificate: Mapping[str, Any], statement: Statement) -> Parts:
         outcome = "not required" if name in dropped else "holds"
         assumptions.append(f"{outcome}: {what}" + (f"  [{said[name]}]" if said.get(name) else ""))
     conditions: list[str] = []
-    made = written(statement)
-    for printed, condition in zip(made.when, claim.when, strict=True):
+    for printed, condition in zip(statement.when, claim.when, strict=True):
         names = [n for n in claim.for_all if any((n, -1) in free(side) for side in condition[1:])]
         ends = [[Evaluator(world, claim.domains).integer(end, {}) for end in claim.for_all[n]] for n in names]
         points = list(product(*(range(low, high + 1) for low, high in ends)))
@@ -59,13 +59,13 @@ def explain(certificate: Mapping[str, Any], statement: Statement) -> Parts:
         conditions.append(f"holds: {text(printed, PYTHON)}  [{first}{everywhere}]")
     lhs, rhs, _ = kernel.evaluate(certificate["claim"], certificate["instance"], dropped, certificate["at"])
     at = {name: n for name, n in certificate["at"].items() if name != "relation"}
-    claimed = [text(relation, PYTHON) for relation in made.then]
+    claimed = [text(relation, PYTHON) for relation in statement.relations]
     sides = [
         f"claimed: {claimed[certificate['at']['relation']]}",
         f"at: {', '.join(f'{k} = {v}' for k, v in at.items()) or 'the instance'}",
     ]
     return {
-        "kernel": _modules(claim.setting),
+        "kernel": _modules(loaded),
         "method": _method(statement),
         "assumptions": assumptions,
         "conditions": conditions,
@@ -140,9 +140,9 @@ def _layer(file: Path) -> str:
     return file.relative_to(KERNEL).parts[0]
 
 
-def _modules(setting: str) -> list[str]:
+def _modules(loaded: Iterable[str]) -> list[str]:
     """The layers that read this certificate, each with its files, and how many lines that is together."""
-    files = _needed(["worlds.check", reader(setting).read.__module__.removeprefix(f"{kernel.__name__}.")])
+    files = _needed(["core.check", *(name.removeprefix(f"{kernel.__name__}.") for name in loaded)])
     total = sum(map(_length, files))
     return [*_by_layer(files), f"together {total} lines, the standard library and python-flint"]
 

@@ -9,13 +9,13 @@ from __future__ import annotations
 import sys
 from typing import cast
 
+from .core.check import attains, check, is_instance
 from .core.claim import read
-from .core.expression import told
 from .core.rational import Malformed, Node, Rejected, load, shown
 from .gram.point_proof import is_proof, prove
 from .proofs import proof as proofs
+from .proofs.formula_text import told
 from .service.files import read_text
-from .worlds.check import attains, check, is_instance
 
 MOST = 300
 PROOF = 16_000_000  # characters of a file

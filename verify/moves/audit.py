@@ -17,7 +17,8 @@ from typing import Any
 from fedaudit.bounds.catalogue.discovery import catalogue
 from fedaudit.bounds.language.statement import Assumption, Statement
 from fedaudit.bounds.lint.checks import lint
-from fedaudit.bounds.proofs.derivation_check import derive, shown
+from fedaudit.bounds.proofs.derivation_check import derive
+from fedaudit.bounds.proofs.hand_premises import shown
 from fedaudit.bounds.proofs.premise_identity import mend
 from fedaudit.progress import told
 

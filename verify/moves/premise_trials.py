@@ -27,7 +27,7 @@ from fedaudit.bounds.language.derivation import Known, put_in
 from fedaudit.bounds.language.method import quantity_name
 from fedaudit.bounds.language.statement import Statement
 from fedaudit.bounds.lint.wellformed import form_faults
-from fedaudit.bounds.proofs.derivation_check import premises
+from fedaudit.bounds.proofs.hand_premises import premises
 from fedaudit.errors import UserError
 
 from ..kernel import Malformed

@@ -37,7 +37,7 @@ from fedaudit.bounds.formulas.evaluator import quantities
 from fedaudit.bounds.language.derivation import put_in
 from fedaudit.bounds.language.dimension import Dimension, DimensionError, dimension_of
 from fedaudit.bounds.language.statement import Assumption, Glossary, Statement
-from fedaudit.bounds.proofs.derivation_check import view
+from fedaudit.bounds.proofs.statement_view import view
 
 from ..kernel import Malformed
 from ..search.climb import VIOLATION, climb

@@ -47,18 +47,18 @@ def shape_at(
     `shapes`: those of the statement, where they are at hand.
     """
     shapes = world.shapes(reading) if shapes is None else shapes
-    known = {name for shape in shapes for name, _ in shape.counts}
-    sizes = {name: int(x) for name, x in values.items() if name in known}
+    counted = {name for shape in shapes for name, _ in shape.counts}
+    sizes = {name: int(x) for name, x in values.items() if name in counted}
     for name, x in values.items():
-        if name in known and (x.denominator != 1 or not 1 <= x <= MOST_SIZE):
+        if name in counted and (x.denominator != 1 or not 1 <= x <= MOST_SIZE):
             raise UserError(f"{name}={x}", "a whole number from 1 on", f"write it like {name}=10")
-    wanted = {"T": rounds, **sizes} if "T" in known else sizes
+    wanted = {"T": rounds, **sizes} if "T" in counted else sizes
     E = wanted.get("E", 2)
     if world.counts_steps and wanted.get("T", E) % E:
         raise UserError(f"T={wanted['T']}, E={E}", "steps T that are whole rounds of E", f"write T={E * 40}")
-    made = [shape.but(**wanted) for shape in shapes if "E" in sizes or dict(shape.counts).get("E", 2) <= SHORTEST]
-    made = [s for s in made if dict(s.counts).get("m", 0) <= dict(s.counts).get("C", MOST_SIZE)]  # drawn of these
-    few = [s for s in made if world.paths(s) <= MOST_PATHS]
+    fitting = [shape.but(**wanted) for shape in shapes if "E" in sizes or dict(shape.counts).get("E", 2) <= SHORTEST]
+    fitting = [s for s in fitting if dict(s.counts).get("m", 0) <= dict(s.counts).get("C", MOST_SIZE)]  # drawn of these
+    few = [s for s in fitting if world.paths(s) <= MOST_PATHS]
     if not few:
         raise UserError(f"sizes {sizes}", "a run whose outcomes can be followed", "take smaller ones")
     return min(few, key=_telling)
@@ -78,20 +78,20 @@ def _telling(shape: Shape) -> tuple[bool, bool, bool, int]:
 def genes_at(reading: Reading, world: Setting, shape: Shape, genome: Genome, values: Mapping[str, Fraction]) -> Genome:
     """The genome whose constants are those that were given; raises `UserError` for one that a run decides itself."""
     wanted = {name: float(x) for name, x in values.items() if name not in dict(shape.counts)}
-    made = dict(genome)
+    held = dict(genome)
     roles = {name: role for role, *names in _assumed(reading) for name in names}
     by_role = {roles[name]: x for name, x in wanted.items() if name in roles}
-    if "curvature" in made:
-        made |= _curved(made, by_role)
-    if "noise" in made and "bounded_variance" in by_role:
-        most = made["noise"].max(axis=-1, keepdims=True)
-        made["noise"] = np.where(most > 0, made["noise"] / np.where(most > 0, most, 1), 1) * by_role["bounded_variance"]
-    free = [name for name in wanted if name in made and name not in roles]
+    if "curvature" in held:
+        held |= _curved(held, by_role)
+    if "noise" in held and "bounded_variance" in by_role:
+        most = held["noise"].max(axis=-1, keepdims=True)
+        held["noise"] = np.where(most > 0, held["noise"] / np.where(most > 0, most, 1), 1) * by_role["bounded_variance"]
+    free = [name for name in wanted if name in held and name not in roles]
     if free:
-        now = known_table(reading, world, shape, made).scalars
-        made |= {name: made[name] * wanted[name] / now[name] for name in free if name in now}
-    _same(reading, world, shape, made, wanted)
-    return made
+        now = known_table(reading, world, shape, held).scalars
+        held |= {name: held[name] * wanted[name] / now[name] for name in free if name in now}
+    _same(reading, world, shape, held, wanted)
+    return held
 
 
 def _assumed(reading: Reading) -> list[list[str]]:

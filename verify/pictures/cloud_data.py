@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 
@@ -19,13 +19,10 @@ from ..search.score import BEYOND_ROUNDING, CLOSE, Scores, genes_of, score, tabu
 from ..search.seeds import seed_for
 from ..search.tree_arrays import Array, Table
 from ..settings.base import Reading, Setting, Shape
-from .crossing import number
 from .kinds import Cloud, Mark, unit
-from .worst_marks import Worst, worst_of
+from .row_marks import Row, largest_exact, tightest_of
 
-__all__ = ["against", "cloud", "part", "tightest_of"]
-
-Row = Mapping[str, Any]
+__all__ = ["against", "cloud"]
 
 INSTANCES, SHAPES, LARGEST = 4000, 10, 60  # drawn at most, their shapes, and the size of one
 FEW = 400  # instances of a shape at least
@@ -69,7 +66,7 @@ def cloud(
         margin=margin[:, usable],
         units=tuple(unit(powers) for powers in reading.lowered.units),
         marks=tuple(marks),
-        worst=tuple(_worst(row, k + 1) if signs[k] in ("<=", "<") else None for k in range(len(signs))),
+        worst=tuple(largest_exact(row, k + 1) if signs[k] in ("<=", "<") else None for k in range(len(signs))),
         caption=f"{int(usable.sum()):,} random admissible instances{sizes}, each at its tightest index" + _left(broken),
     )
 
@@ -77,19 +74,19 @@ def cloud(
 def against(reading: Reading, world: Setting, seed: int) -> dict[str, Any] | None:
     """A certificate against the claim, if one of the cloud's instances violates it and the kernel agrees."""
     scores = [score(reading, world, shape, genome) for shape, genome in _drawn(reading, world, seed)]
-    found = [Found(s, int(row)) for s in scores for row in np.flatnonzero(s.margin > VIOLATION)]
-    for one in sorted(found, key=lambda f: (f.scores.shape.cost, -f.margin))[:REPLAYS]:
-        made = certify(reading, world, one)
-        if made is not None and not made.holds:
-            return certificate(reading, made)
+    violations = [Found(s, int(row)) for s in scores for row in np.flatnonzero(s.margin > VIOLATION)]
+    for one in sorted(violations, key=lambda f: (f.scores.shape.cost, -f.margin))[:REPLAYS]:
+        replayed = certify(reading, world, one)
+        if replayed is not None and not replayed.holds:
+            return certificate(reading, replayed)
     return None
 
 
 def _drawn(reading: Reading, world: Setting, seed: int) -> list[tuple[Shape, Genome]]:
-    known = world.ordinary(reading, world.shapes(reading))
-    if not known:
+    tried = world.ordinary(reading, world.shapes(reading))
+    if not tried:
         raise UserError(f"{reading.lowered.id}, whose sizes no short run has", "some", "plot what it follows from")
-    shapes = _some(known)
+    shapes = _some(tried)
     rng = np.random.default_rng(seed_for(seed, reading.lowered.id, "curves"))
     each = max(FEW, INSTANCES // len(shapes))
     return [(shape, draw(genes_of(reading, world, shape), each, rng)) for shape in shapes]
@@ -130,40 +127,12 @@ def _rounding(margin: Array) -> Array:
 
 def _marked(relation: int, sign: str, lhs: Array, rhs: Array, margin: Array, row: Row | None) -> Mark | None:
     """The counterexample or the tightest instance that the moves found, else the tightest of the cloud."""
-    known = tightest_of(row, relation)
-    if known is not None or sign == "=":
-        return known
+    of_the_row = tightest_of(row, relation)
+    if of_the_row is not None or sign == "=":
+        return of_the_row
     usable = np.isfinite(margin) & (lhs > 0) & (rhs > 0)
     if not usable.any():
         return None
     small, large = (rhs, lhs) if sign in (">=", ">") else (lhs, rhs)
     best = int(np.argmax(np.where(usable, small / np.where(large > 0, large, 1), -np.inf)))
-    return Mark(float(rhs[best]), float(lhs[best]), f"tightest of these: {_share(small[best] / large[best])}")
-
-
-def _worst(row: Row | None, relation: int) -> Worst | None:
-    """The largest of the exact worst cases that are known."""
-    return max((w for w in worst_of(row, "t", relation) if w.exact), key=lambda w: w.lower, default=None)
-
-
-def tightest_of(row: Row | None, relation: int) -> Mark | None:
-    """Right and left side of the counterexample, or of the tightest instance that was replayed exactly."""
-    found = [(part(row, "certificate"), "counterexample")]
-    found += [(part(part(row, move), "tightest"), "tightest found") for move in ("hunt", "verify")]
-    for one, said in found:
-        if one.get("lhs") is not None and part(one, "at").get("relation", 0) == relation:
-            lhs, rhs = number(str(one["lhs"])), number(str(one["rhs"]))
-            if lhs > 0 and rhs > 0:
-                return Mark(rhs, lhs, f"{said}: {_share(lhs / rhs)}")
-    return None
-
-
-def part(row: Row | None, name: str) -> Row:
-    """A part of a row that is data; nothing where there is none."""
-    found = (row or {}).get(name)
-    return cast("Row", found) if isinstance(found, dict) else {}
-
-
-def _share(ratio: float) -> str:
-    """lhs / rhs."""
-    return f"{ratio:.3g}"
+    return Mark(float(rhs[best]), float(lhs[best]), f"tightest of these: {small[best] / large[best]:.3g}")

@@ -12,9 +12,9 @@ from fractions import Fraction
 from typing import Any, cast
 
 import numpy as np
-from flint import fmpq, fmpz
+from flint import fmpq
 
-from fedaudit.bounds.formulas.latex import latex
+from fedaudit.bounds.formulas.printer import latex_form
 from fedaudit.bounds.formulas.statement_text import relations_latex, sides_latex
 from fedaudit.bounds.language.statement import Statement
 
@@ -24,7 +24,7 @@ from ..search.tree_arrays import Array, Table
 from ..settings.base import Reading
 from .kinds import Crossing, unit
 
-__all__ = ["crossing", "number"]
+__all__ = ["crossing"]
 
 LENGTHS = (16, 8, 4)  # rounds that a short run is drawn out to
 COARSE = tuple(Fraction(2) ** k for k in (-3, -1, 0, 1, 3))
@@ -58,12 +58,12 @@ class Along:
 def crossing(statement: Statement, reading: Reading, certificate: Mapping[str, Any]) -> Crossing | None:
     """The picture of a certificate of this statement; None where no replay but its own is admitted."""
     if certificate["claim"]["setting"] == "order":
-        made = _growth(certificate)
+        replays = _growth(certificate)
     else:
-        made = _replayed(statement, reading, certificate)
-    if made is None or len(made.points) < 4:
+        replays = _replayed(statement, reading, certificate)
+    if replays is None or len(replays.points) < 4:
         return None
-    x, lhs, rhs = (np.array(column) for column in zip(*made.points, strict=True))
+    x, lhs, rhs = (np.array(column) for column in zip(*replays.points, strict=True))
     relation = certificate["at"].get("relation", 0)
     left = sides_latex(statement)[0] if relation == 0 else "left side"
     return Crossing(
@@ -72,23 +72,15 @@ def crossing(statement: Statement, reading: Reading, certificate: Mapping[str, A
         relation=relations_latex(statement)[relation],
         sign=certificate["claim"]["then"][relation][0],
         x=x,
-        xlabel=made.label,
-        logarithmic=made.logarithmic,
-        at=made.at,
+        xlabel=replays.label,
+        logarithmic=replays.logarithmic,
+        at=replays.at,
         ylabel=left,
         unit=unit(reading.lowered.units[relation]),
         lhs=lhs,
         rhs=rhs,
-        caption=made.said,
+        caption=replays.said,
     )
-
-
-def number(text: str) -> float:
-    """A value of a certificate: a rational, or the middle of a ball."""
-    top, slash, below = text.split()[0].partition("/")
-    if slash:  # of any length: flint reads more digits than int() does
-        return float(Fraction(int(fmpz(top)), int(fmpz(below))))
-    return float(Fraction(top))
 
 
 def _growth(certificate: Mapping[str, Any]) -> Along:
@@ -103,9 +95,9 @@ def _growth(certificate: Mapping[str, Any]) -> Along:
         }
         lhs, rhs = resolved_sides(relation, Table(len(n), values, {}, {}))
         fine = np.all([(side > 1 / TALLEST) & (side < TALLEST) for side in (lhs, rhs)], axis=0)
-        found = tuple(zip(*(map(float, side[fine]) for side in (n, lhs, rhs)), strict=True))
-        crosses = len({one > other for _, one, other in found}) == 2
-        points = found if crosses or not points else points
+        finite = tuple(zip(*(map(float, side[fine]) for side in (n, lhs, rhs)), strict=True))
+        crosses = len({one > other for _, one, other in finite}) == 2
+        points = finite if crosses or not points else points
         if crosses:
             break
     moving = [f"{s} = {_power(path)}" for s, path in paths.items() if any(Fraction(a) for _, a in path)]
@@ -148,8 +140,8 @@ def _replayed(statement: Statement, reading: Reading, certificate: Mapping[str, 
     return rounds
 
 
-def _few(known: Replays) -> Along:
-    points = ((float(x), sides) for x, sides in known.items())
+def _few(replays: Replays) -> Along:
+    points = ((float(x), sides) for x, sides in replays.items())
     return Along(tuple((x, *sides) for x, sides in points if sides is not None), "", 1.0, True, "")
 
 
@@ -163,14 +155,14 @@ def _over_rounds(reading: Reading, certificate: Mapping[str, Any]) -> Along | No
         if instance.get("C", 1) * instance.get("E", 1) * rounds > CHEAP:
             continue
         longer = _lengthened(instance, rounds)
-        found: list[Point] = []
+        admitted: list[Point] = []
         for t in range(0 if index == "t" else 1, rounds + 1):
             point = _sides(certificate, longer, {**at, index: t})
             if point is not None:
-                found.append((float(t), *point))
-        if len(found) > 3:
+                admitted.append((float(t), *point))
+        if len(admitted) > 3:
             said = f"{_sizes(longer)}; every round replayed exactly by the kernel; {SHADED}"
-            return Along(tuple(found), f"round ${index}$", float(at[index]), False, said)
+            return Along(tuple(admitted), f"round ${index}$", float(at[index]), False, said)
     return None
 
 
@@ -227,15 +219,15 @@ def _over(
     certificate: Mapping[str, Any],
     name: str,
     change: Callable[[Fraction], Instance],
-    known: Replays,
+    tried: Replays,
     factors: Sequence[Fraction],
 ) -> Along:
-    """Along one number, wherever the kernel admits the instance; some of its replays are `known`."""
+    """Along one number, wherever the kernel admits the instance; some of its replays were `tried` before."""
     instance, own = certificate["instance"], _magnitude(certificate["instance"], name)
-    replays = {x: known[x] if x in known else _sides(certificate, change(x), certificate["at"]) for x in factors}
+    replays = {x: tried[x] if x in tried else _sides(certificate, change(x), certificate["at"]) for x in factors}
     points = tuple((float(x) * (own or 1.0), *sides) for x, sides in replays.items() if sides is not None)
     symbol = next((s for s in statement.glossary if getattr(s, "name", "") == name), None)
-    said = f"${latex(symbol, statement.glossary)}$" if symbol is not None else name
+    said = f"${latex_form(symbol, statement.glossary)}$" if symbol is not None else name
     measure = unit(reading.lowered.scales.get(name, (0.0, 0.0))) if own else ""
     label = said + (f"  [{measure}]" if measure else "") + ("" if own else ", times its own value")
     where = f"{_sizes(instance)}; all else as in the certificate; replayed exactly by the kernel; {SHADED}"

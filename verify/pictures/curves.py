@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
-from typing import Any, cast
+from typing import cast
 
 import numpy as np
 
@@ -28,15 +28,15 @@ from ..search.tree_arrays import Array
 from ..settings.base import Reading, Setting, Shape
 from ..settings.runs.run import RunSetting
 from .at_constants import genes_at, reading_at, shape_at
-from .cloud_data import against, cloud, part, tightest_of
+from .cloud_data import against, cloud
 from .crossing import crossing
 from .growth import paths
-from .kinds import Cloud, Crossing, Curves, Landscape, Mark, Profile, Rate, along, unit
+from .kinds import Cloud, Crossing, Curves, Landscape, Profile, Rate, along, unit
 from .landscape import landscape
 from .logistic_clients import logistic_clients
 from .relatives import profile
 from .representative_run import portrait
-from .worst_marks import worst_of
+from .row_marks import Row, counterexample_of, has_worst_cases, tightest_at, worst_of
 
 __all__ = ["Cloud", "Crossing", "Curves", "Landscape", "Profile", "Rate", "curves", "curves_at", "picture"]
 
@@ -45,10 +45,7 @@ STEEPEST = 1e30
 ROUNDS = 60  # that are drawn at constants of one's own
 LENGTHS = (1, 2, 4, 9, 16, 36, 64, 144)  # of runs, where a claim is about T
 
-DIVIDED = "; both sides divided by the factor of the left side that grows with the rounds"
-
 Drawn = Curves | Profile | Cloud | Rate | Crossing | Landscape
-Row = Mapping[str, Any]
 
 
 def picture(statement: Statement, seed: int = 0, row: Row | None = None) -> Drawn | Picture:
@@ -73,67 +70,59 @@ def curves(statement: Statement, seed: int = 0, row: Row | None = None) -> Drawn
     view = world.view(reading)
     if view is not None:
         return profile(statement, reading, world, view)
-    fallen = against(reading, world, seed) if row is None else row.get("certificate") or row.get("counterexample")
-    if isinstance(fallen, dict) and (made := crossing(statement, reading, cast("Row", fallen))) is not None:
-        return made
-    if (fallen or row is None) and (made := lengthened(statement, reading, world, seed)) is not None:
-        return made
+    fallen = against(reading, world, seed) if row is None else counterexample_of(row)
+    if isinstance(fallen, dict) and (replays := crossing(statement, reading, cast("Row", fallen))) is not None:
+        return replays
+    if (fallen or row is None) and (longer := lengthened(statement, reading, world, seed)) is not None:
+        return longer
     if isinstance(world, RunSetting) and is_rate(reading) and (shown := _rate(statement, reading, world, seed, row)):
         return shown
     if reading.claim["setting"] in ("order", "scalar") and (plane := landscape(statement, reading, seed)) is not None:
         return plane
     if world.fitted:
         return paths(statement, reading, seed)
-    made = cloud(statement, reading, world, seed, row, falls=isinstance(fallen, dict))
-    unseen = isinstance(world, RunSetting) and is_rate(reading)
-    return replace(made, caption=f"{made.caption}; no long run of ten clients could be followed") if unseen else made
+    instances = cloud(statement, reading, world, seed, row, falls=isinstance(fallen, dict))
+    if not (isinstance(world, RunSetting) and is_rate(reading)):
+        return instances
+    return replace(instances, caption=f"{instances.caption}; no long run of ten clients could be followed")
 
 
 def _rate(statement: Statement, reading: Reading, world: RunSetting, seed: int, row: Row | None) -> Rate | None:
-    made = portrait(reading, world, seed)
-    if made is None:
+    problem = portrait(reading, world, seed)
+    if problem is None:
         return None
     index = round_of(reading)
     counted = "step" if world.counts_steps else "round"
-    factor = factor_of(reading.claim["then"][0][1], index, made.x) if index else None
-    noise = made.shape.flag("noise") != "none" or made.shape.flag("sampling") != "all"
+    factor = factor_of(reading.claim["then"][0][1], index, problem.x) if index else None
+    noise = problem.shape.flag("noise") != "none" or problem.shape.flag("sampling") != "all"
     left = sides_latex(statement)[0]
     along_T = () if index else tuple(reading.lowered.sweep)  # what the claim chooses by T has no one value
-    constants = {name: value for name, value in made.constants.items() if name not in along_T}
-    other = logistic_clients(reading, made.shape, made.constants, world.counts_steps, seed) if factor is None else None
+    constants = {name: value for name, value in problem.constants.items() if name not in along_T}
+    other = (
+        logistic_clients(reading, problem.shape, problem.constants, world.counts_steps, seed)
+        if factor is None
+        else None
+    )
     return Rate(
         id=statement.id,
         title=statement.title,
         relation=relations_latex(statement)[0],
         sign=reading.claim["then"][0][0],
-        x=made.x,
+        x=problem.x,
         xlabel=f"{counted} ${index}$" if index else f"{counted}s $T$",
         ylabel=left if factor is None else r"\mathrm{left\ side\ /\ its\ factor}",
         unit=unit(reading.lowered.units[0]),
-        expectation=made.lhs if factor is None else made.lhs / factor,
-        bound=made.rhs if factor is None else made.rhs / factor,
-        path=made.path,
+        expectation=problem.lhs if factor is None else problem.lhs / factor,
+        bound=problem.rhs if factor is None else problem.rhs / factor,
+        path=problem.path,
         exact=noise,
-        tightest=_share(row, index),
+        tightest=tightest_at(row, index),
         worst=worst_of(row, index),
-        caption=_said(made.shape, constants, noise, row, made.smaller)
+        caption=_said(problem.shape, constants, noise, row, problem.smaller)
         + (f"; both sides divided by the factor of the left side that grows with {index}" if factor is not None else "")
         + (f"; dashed: ten clients, {other}" if other else ""),
         logistic=other,
     )
-
-
-def _share(row: Row | None, index: str) -> Mark | None:
-    """lhs / rhs of the tightest instance that was replayed exactly, at its round."""
-    known = tightest_of(row, 0)
-    if known is None:
-        return None
-    found = part(part(row, "hunt"), "tightest") or part(part(row, "verify"), "tightest")
-    at = found["at"].get(index, found["instance"].get("T", 1)) if index else found["instance"].get("T", 1)
-    sizes = ", ".join(f"{k} = {found['instance'][k]}" for k in ("C", "d", "E") if k in found["instance"])
-    sizes += f", {index or 'T'} = {at}"
-    share = min(known.y / known.x, known.x / known.y)
-    return Mark(float(at), share, f"tightest instance found: {share:.3g} ({sizes})")
 
 
 def _said(shape: Shape, constants: Mapping[str, float], noise: bool, row: Row | None, shrunk: str) -> str:
@@ -142,7 +131,7 @@ def _said(shape: Shape, constants: Mapping[str, float], noise: bool, row: Row | 
     loss = {"stairs": "piecewise quadratic"}.get(shape.flag("loss"), shape.flag("loss").replace("_", "-"))
     kind = "expectation exact" if noise else "no noise"
     small = f"; {shrunk}" if shrunk else ""
-    unseen = "" if row is None or part(row, "hunt").get("worst") else "; worst case over all functions: not computed"
+    unseen = "" if row is None or has_worst_cases(row) else "; worst case over all functions: not computed"
     return f"a representative problem: {loss} losses, {sizes}, {values}; {kind}{small}{unseen}"
 
 
@@ -150,8 +139,8 @@ def curves_at(statement: Statement, values: Mapping[str, Fraction], seed: int = 
     """Random runs at constants of one's own, each divided by its first bound: along t, or along T up to its value."""
     if statement.quoted or statement.kind == "experiment":
         raise UserError(f"{statement.id} with values", "a claim about runs", "plot it without values")
-    given, world = read(statement)
-    reading = reading_at(given, values)
+    as_stated, world = read(statement)
+    reading = reading_at(as_stated, values)
     index = round_of(reading)
     if not index and not (reading.uses("T") and any("T" in dict(shape.counts) for shape in world.shapes(reading))):
         raise UserError(

@@ -62,5 +62,5 @@ def paths(statement: Statement, reading: Reading, seed: int) -> Curves:
         "the left side in units of the right side, along paths x = c n^a of all parameters that may grow; "
         f"claimed is that every line {ASKED[statement.relation]} for large n, at whatever height"
     )
-    made = along(statement, n, "$n$", lhs, np.ones(lhs.shape), caption)
-    return replace(made, form=relations_latex(statement)[0])
+    drawn = along(statement, n, "$n$", lhs, np.ones(lhs.shape), caption)
+    return replace(drawn, form=relations_latex(statement)[0])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from enum import Enum
 
 import numpy as np
 
@@ -15,7 +16,7 @@ from ..search.tree_arrays import Array
 from .logistic_clients import Logistic
 from .worst_marks import Worst
 
-__all__ = ["Cloud", "Crossing", "Curves", "Landscape", "Line", "Mark", "Profile", "Rate", "along", "unit"]
+__all__ = ["Cloud", "Crossing", "Curves", "Landscape", "Line", "Mark", "Profile", "Rate", "Role", "along", "unit"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -38,13 +39,22 @@ class Curves:
     unit: str = ""  # of both sides
 
 
+class Role(Enum):
+    """What a line of a profile is."""
+
+    LEFT = "the left side that all relations share"
+    OTHER_LEFT = "the left side of a relative, where it differs"
+    BOUND = "the right side of the statement"
+    OTHER_BOUND = "the right side of a relative"
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Line:
-    """One side of a relation along the axis; `role` is "left", "bound" or "sibling" (of a related statement)."""
+    """One side of a relation along the axis."""
 
     label: str
     values: Array  # (m,)
-    role: str
+    role: Role
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from fedaudit.bounds.formulas.latex import latex
+from fedaudit.bounds.formulas.printer import latex_form
 from fedaudit.bounds.formulas.statement_text import relations_latex
 from fedaudit.bounds.language.statement import Statement
 
@@ -16,7 +16,7 @@ from ..search.claim_trees import moves, names
 from ..search.score import conditions
 from ..search.seeds import seed_for
 from ..search.tree_arrays import Array, Evaluator, Table
-from ..settings.base import Reading, resolve
+from ..settings.base import Reading, knob_genes, resolve
 from .kinds import Landscape, unit
 
 __all__ = ["landscape"]
@@ -46,10 +46,10 @@ def landscape(statement: Statement, reading: Reading, seed: int) -> Landscape | 
     across, up = _axis(reading, x), _axis(reading, y)
     grid = {x: np.tile(across, len(up)), y: np.repeat(up, len(across))}
     others = [s for s in (*symbols, *reading.lowered.knobs) if s not in (x, y) and s not in swept]
-    found = _roomiest(reading, grid, others, seed)
-    if found is None:
+    roomiest = _roomiest(reading, grid, others, seed)
+    if roomiest is None:
         return None
-    table, usable, values = found
+    table, usable, values = roomiest
     shape = (len(up), len(across))
     lhs, rhs = resolved_sides(reading.claim["then"][0], table)
     with np.errstate(all="ignore"):
@@ -79,8 +79,8 @@ def landscape(statement: Statement, reading: Reading, seed: int) -> Landscape | 
 
 
 def _named(reading: Reading, assumption: str) -> set[str]:
-    made = [*reading.claim["let"], *(a for a in reading.claim["implicit"] if a[0] not in reading.dropped)]
-    return {s for name, *args in made if name == assumption for s in args}
+    assumptions = [*reading.claim["let"], *(a for a in reading.claim["implicit"] if a[0] not in reading.dropped)]
+    return {s for name, *args in assumptions if name == assumption for s in args}
 
 
 def _axis(reading: Reading, name: str) -> Array:
@@ -121,7 +121,7 @@ def _roomiest(
 
 def _value(reading: Reading, name: str, trial: int, rng: np.random.Generator) -> float:
     below = any(op in ("<", "<=") and a == name and b == "1" for op, a, b in reading.claim["when"])
-    if name.startswith("unit_") or below:
+    if below or name in {gene.name for gene in knob_genes(reading.lowered) if gene.kind == "unit"}:
         return 0.5
     if trial == 0:
         return 1.0
@@ -148,17 +148,17 @@ def _apart(lhs: Array, rhs: Array, usable: Array, shape: tuple[int, int]) -> flo
 
 def _label(statement: Statement, reading: Reading, name: str) -> str:
     symbol = next((s for s in statement.glossary if getattr(s, "name", "") == name), None)
-    said = f"${latex(symbol, statement.glossary)}$" if symbol is not None else name
+    said = f"${latex_form(symbol, statement.glossary)}$" if symbol is not None else name
     return said + _in(reading.lowered.scales.get(name, (0.0, 0.0)))
 
 
 def _in(powers: tuple[float, float]) -> str:
-    made = unit(powers)
-    return f"  [{made}]" if made else ""
+    said = unit(powers)
+    return f"  [{said}]" if said else ""
 
 
 def _said(reading: Reading, values: Mapping[str, float], op: str, apart: float | None) -> str:
-    others = ", ".join(f"{k} = {v:g}" for k, v in values.items() if not k.startswith(("unit_", "free_")))
+    others = ", ".join(f"{k} = {v:g}" for k, v in values.items() if k not in reading.lowered.knobs)
     grey = "; grey: a condition fails" if reading.claim["when"] else ""
     at = f" at {others}" if others else ""
     if apart is not None:

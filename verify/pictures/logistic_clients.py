@@ -96,8 +96,8 @@ def _known(reading: Reading, shape: Shape, L: float, mu: float, constants: Mappi
     values = {"smooth": L, "strongly_convex": mu}
     named = asked.constants(reading)
     scale = next((constants[name] for name, a in named.items() if a == "smooth" and name in constants), L)
-    known = {name: np.array([values.get(a, 0.0)]) for name, a in named.items()}
-    known |= {name: np.ones(1) for name in asked.ones(reading)}
+    scalars = {name: np.array([values.get(a, 0.0)]) for name, a in named.items()}
+    scalars |= {name: np.ones(1) for name in asked.ones(reading)}
     for name in asked.free_symbols(reading):
-        known[name] = np.array([constants[name] * (L / scale) ** reading.lowered.scales.get(name, (0.0, 0.0))[0]])
-    return resolve(reading.lowered, Table(1, known, {}, {**dict(shape.counts), "D": DIMENSION}))
+        scalars[name] = np.array([constants[name] * (L / scale) ** reading.lowered.scales.get(name, (0.0, 0.0))[0]])
+    return resolve(reading.lowered, Table(1, scalars, {}, {**dict(shape.counts), "D": DIMENSION}))

@@ -15,12 +15,13 @@ from ..search.lowered_claim import lower
 from ..search.score import conditions
 from ..search.tree_arrays import Evaluator
 from ..settings.base import Reading, Setting, Shape, View, with_scalars
-from .kinds import Line, Profile, unit
+from .kinds import Line, Profile, Role, unit
 
 __all__ = ["profile"]
 
 
 def profile(statement: Statement, reading: Reading, world: Setting, view: View) -> Profile:
+    """Both sides of the statement and of its relatives, at the points of the view."""
     lines: list[Line] = []
     relatives = [statement, *_relatives(statement, reading)]
     for relative in relatives:
@@ -29,13 +30,13 @@ def profile(statement: Statement, reading: Reading, world: Setting, view: View) 
         for n, (op, *_) in enumerate(mine.claim["then"]):
             left, right = (np.array([column[n][side] for column in columns]) for side in (0, 1))
             label = relative.id.partition("/")[2]
-            known = next((line for line in lines if line.role == "left"), None)
-            if known is None:
-                lines.append(Line("left side", left, "left"))
-            elif not np.allclose(known.values, left, rtol=1e-9):
-                lines.append(Line(f"left side of {label}", left, "sibling"))
+            reference = next((line for line in lines if line.role is Role.LEFT), None)
+            if reference is None:
+                lines.append(Line("left side", left, Role.LEFT))
+            elif not np.allclose(reference.values, left, rtol=1e-9):
+                lines.append(Line(f"left side of {label}", left, Role.OTHER_LEFT))
             sign = {"<=": "≤", ">=": "≥"}.get(op, op)
-            lines.append(Line(f"{sign} {label}", right, "bound" if relative is statement else "sibling"))
+            lines.append(Line(f"{sign} {label}", right, Role.BOUND if relative is statement else Role.OTHER_BOUND))
     return Profile(
         id=statement.id,
         title=statement.title,
@@ -57,17 +58,17 @@ def _relatives(statement: Statement, reading: Reading) -> list[Statement]:
 
     paper = statement.id.partition("/")[0]
     pool = statements_of(paper) if paper in papers() else ()
-    known = [s for s in pool if stem(s.id) == stem(statement.id) and s.id != statement.id]
+    siblings = [s for s in pool if stem(s.id) == stem(statement.id) and s.id != statement.id]
     left = reading.claim["then"][0][1]
-    return [s for s in known if s.method == statement.method and lower(s).claim["then"][0][1] == left]
+    return [s for s in siblings if s.method == statement.method and lower(s).claim["then"][0][1] == left]
 
 
 def _both_sides(
     reading: Reading, world: Setting, shape: Shape, values: Mapping[str, float]
 ) -> list[tuple[float, float]]:
     """Both sides of every relation of one instance; no bound where the conditions fail."""
-    known = with_scalars(reading, shape, values)
-    table = world.observe(reading, shape, {k: np.array([v]) for k, v in values.items()}, known)
+    scalars = with_scalars(reading, shape, values)
+    table = world.observe(reading, shape, {k: np.array([v]) for k, v in values.items()}, scalars)
     evaluator = Evaluator(table, {})
     bound = 1.0 if conditions(evaluator, reading.claim["when"])[0] else np.nan
     return [

@@ -24,6 +24,7 @@ from ..search.score import genes_of, tabulate
 from ..search.seeds import seed_for
 from ..search.tree_arrays import Array
 from ..settings.base import Reading, Shape, known_table
+from ..settings.runs import requirements
 from ..settings.runs.proposed_sizes import meets_counts
 from ..settings.runs.run import RunSetting
 from ..settings.runs.run_shapes import draws, family_of
@@ -86,7 +87,7 @@ def portrait(reading: Reading, world: RunSetting, seed: int) -> Portrait | None:
             continue
         if len(x) > 3 and np.isfinite(lhs).all() and np.isfinite(rhs).all():
             scalars = known_table(reading, world, smaller, genome).scalars
-            constants = {k: float(np.ravel(v)[0]) for k, v in scalars.items() if not k.startswith(("unit_", "free_"))}
+            constants = {k: float(np.ravel(v)[0]) for k, v in scalars.items() if k not in reading.lowered.knobs}
             resolved = _resolved(lhs[0], rhs[0])
             path = _path(reading, world, smaller, [preset], seed)
             why = _smaller(reading, smaller)
@@ -246,7 +247,7 @@ def _along(
     """x (m,) and both sides (n, m) along the claim's index, or along T; the genome of the longest run."""
     index = round_of(reading)
     if index:
-        genome = _genome(genes_of(reading, world, shape), presets, seed, reading.lowered.id)
+        genome = _genome(reading, genes_of(reading, world, shape), presets, seed)
         lhs, rhs = sides_of(reading, tabulate(reading, world, shape, genome))
         first = 0 if index == "t" else 1
         return np.arange(first, first + int(lhs.shape[1])), lhs, rhs, genome
@@ -255,7 +256,7 @@ def _along(
     genome: Genome = {}
     lengths = [n * whole for n in (LENGTHS if len(presets) == 1 else LENGTHS[3::4]) if n * whole <= shape["T"]]
     for T in [T for T in lengths if meets_counts(reading, dict(shape.but(T=T).counts))]:
-        genome = _genome(genes_of(reading, world, shape.but(T=T)), presets, seed, reading.lowered.id)
+        genome = _genome(reading, genes_of(reading, world, shape.but(T=T)), presets, seed)
         lhs, rhs = sides_of(reading, tabulate(reading, world, shape.but(T=T), genome))
         columns.append((T, lhs[:, 0], rhs[:, 0]))
     admitted = [c for c in columns if np.isfinite(c[1]).any() and np.isfinite(c[2]).any()]
@@ -266,18 +267,27 @@ def _along(
     return np.array(x), lhs, rhs, genome
 
 
-def _genome(genes: Sequence[Gene], presets: Sequence[Preset], seed: int, label: str) -> Genome:
+def _genome(reading: Reading, genes: Sequence[Gene], presets: Sequence[Preset], seed: int) -> Genome:
     """Genes of ordinary problems: curvatures spread evenly over decades, clients around a centre, a start far off."""
     strong = any(g.name == "ratio" for g in genes)
-    return {g.name: np.stack([_gene(g, preset, seed, label, strong) for preset in presets]) for g in genes}
+    steps = {f"step_{name}" for name in requirements.free_steps(reading)}
+
+    def rng(gene: Gene) -> np.random.Generator:
+        return np.random.default_rng(seed_for(seed, reading.lowered.id, "portrait", gene.name))
+
+    return {
+        g.name: np.stack(
+            [
+                np.full(g.shape, preset["unit"] / 10) if g.name in steps else _gene(g, preset, rng(g), strong)
+                for preset in presets
+            ]
+        )
+        for g in genes
+    }
 
 
-def _gene(gene: Gene, preset: Preset, seed: int, label: str, strong: bool) -> Array:
+def _gene(gene: Gene, preset: Preset, rng: np.random.Generator, strong: bool) -> Array:
     """Where nothing is strongly convex, curvatures fall to a thousandth of L at least, and runs slow down."""
-
-    def rng() -> np.random.Generator:
-        return np.random.default_rng(seed_for(seed, label, "portrait", gene.name))
-
     d = gene.shape[-1] if gene.axes and gene.axes[-1] == "d" else 1
     decades = np.linspace(0, 1, d) if d > 1 else np.zeros(1)
     kappa = preset["kappa"] if strong else 100 * preset["kappa"]
@@ -296,19 +306,17 @@ def _gene(gene: Gene, preset: Preset, seed: int, label: str, strong: bool) -> Ar
         case "start":
             return np.broadcast_to(preset["far"] * kappa ** -(1.5 * decades), gene.shape).copy()
         case "centre":
-            return preset["spread"] * rng().standard_normal(gene.shape)
+            return preset["spread"] * rng.standard_normal(gene.shape)
         case "turn":
-            return 0.1 * rng().standard_normal(gene.shape)
+            return 0.1 * rng.standard_normal(gene.shape)
         case "noise":
             return np.full(gene.shape, preset["sigma"])
-        case name if name.startswith("step_"):
-            return np.full(gene.shape, preset["unit"] / 10)
         case _ if gene.kind == "unit":
             return np.full(gene.shape, preset["unit"])
         case _ if gene.kind in ("positive", "nonnegative") and not gene.shape:
             return np.full(gene.shape, preset["free"])
         case _:
-            return draw([gene], 1, rng())[gene.name][0]
+            return draw([gene], 1, rng)[gene.name][0]
 
 
 def _path(reading: Reading, world: RunSetting, shape: Shape, presets: Sequence[Preset], seed: int) -> Array | None:
@@ -318,6 +326,6 @@ def _path(reading: Reading, world: RunSetting, shape: Shape, presets: Sequence[P
     if not plain or shape.flag("noise") != "independent" or shape.flag("sampling") != "all" or reading.uses("T"):
         return None
     short = shape.but(T=min(shape["T"], WALKED // shape["E"]))
-    genome = _genome(genes_of(reading, world, short), presets, seed, reading.lowered.id)
+    genome = _genome(reading, genes_of(reading, world, short), presets, seed)
     rng = np.random.default_rng(seed_for(seed, reading.lowered.id, "path"))
     return np.ravel(world.followed(reading, short, genome, known_table(reading, world, short, genome), 1, rng))

@@ -33,7 +33,7 @@ from ..kernel.proofs.polynomials import Form, atoms_of, text
 from ..kernel.proofs.proof import RULES
 from ..kernel.proofs.rules.line import constraint
 from .atom_trees import Json, atom_tree, polynomial_tree, written_out
-from .line_certificates import certificates
+from .lines.line_certificates import certificates
 from .z3_lines import follows
 
 Places = tuple[int, ...]

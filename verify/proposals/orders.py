@@ -27,7 +27,7 @@ from ..kernel.proofs.proof import FORMAT
 from ..kernel.proofs.rules import order
 from ..kernel.proofs.rules.order import AT_LEAST, MINUS, PARTS, SUMS, Branch, Exponent
 from .citations import tree_json
-from .line_certificates import certificates
+from .lines.line_certificates import certificates
 
 Json = Any
 Picks = Mapping[Tree, int]

@@ -21,26 +21,10 @@ from fedaudit.bounds.formulas.lowering import tree, written
 from fedaudit.bounds.language.derivation import Known
 from fedaudit.bounds.language.method import INDICES, Number, Vector, norm2, quantity_name, vector_tree, vectors_of, zero
 from fedaudit.bounds.language.statement import Statement
-from fedaudit.bounds.proofs.atoms import (
-    Atom,
-    Bound,
-    Convex,
-    Interpolated,
-    Lipschitz,
-    Lower,
-    Minimum,
-    Near,
-    Short,
-    Smooth,
-    Square,
-    Subset,
-    Variance,
-    Weight,
-)
+from fedaudit.bounds.proofs.atoms import Atom, Client, Field
 from fedaudit.bounds.proofs.method_vectors import HETEROGENEITY, Frame
 from fedaudit.bounds.proofs.premise_identity import Average, Shown, check
-from fedaudit.bounds.proofs.proximal_atoms import Largest, Moved, Optimal, ProximalPL, Slope, Steep, Subgradient
-from fedaudit.bounds.proofs.two_groups import Idle
+from fedaudit.bounds.proofs.proximal_atoms import Largest
 from fedaudit.verify.kernel.proofs.vectors.settings import SETTINGS
 from fedaudit.verify.search.lowered_claim import lower
 
@@ -306,76 +290,25 @@ class _Atoms:
         return name
 
     def atom(self, atom: Atom) -> Json:
-        made = {"atom": KINDS[type(atom)], **({"over": atom.over} if atom.over != "one" else {})}
-        v, tree = self.vector, self.spelled.tree
-        match atom:
-            case Square(x=x):
-                return made | {"x": v(x)} | self.clients_of(atom.over, [x])
-            case Smooth(x=x, y=y, L=c, below=below):
-                more = {"below": True} if below else {}
-                return (
-                    made | {"x": v(x), "y": v(y), "constant": tree(c)} | more | self.clients_of(atom.over, [x, y], True)
-                )
-            case Lipschitz(x=x, y=y, L=c):
-                return made | {"x": v(x), "y": v(y), "constant": tree(c)} | self.clients_of(atom.over, [x, y], True)
-            case Convex(x=x, y=y, mu=c):
-                more = {} if c == 0 else {"constant": tree(c)}
-                return made | {"x": v(x), "y": v(y)} | more | self.clients_of(atom.over, [x, y], True)
-            case Interpolated(x=x, y=y, L=c, mu=curve):
-                made |= {"x": v(x), "y": v(y), "constant": tree(c), "curve": tree(curve)}
-                return made | self.clients_of(atom.over, [x, y], True)
-            case Lower(x=x):
-                return made | {"x": v(x)} | self.clients_of(atom.over, [x], True)
-            case Minimum(x=x):
-                return made | {"x": v(x)} | self.clients_of(atom.over, [x])
-            case Variance(x=x, sigma=c, batch=batch, least=least):
-                more = ({"batch": tree(batch)} if batch is not None else {}) | ({"least": True} if least else {})
-                return made | {"x": v(x), "constant": tree(c)} | more | self.clients_of(atom.over, [x], True)
-            case Short(x=x, G=c):
-                return made | {"x": v(x), "constant": tree(c)} | self.clients_of(atom.over, [x], True)
-            case Near(x=x, client=client):
-                who = {"client": self._client(client or self.frame.letters[2])} if atom.over == "one" else {}
-                return made | {"x": v(x)} | who
-            case Weight(client=client, among=among):
-                more = {} if among is None else {"among": self._client(among)}
-                return made | {"client": self._client(client)} | more
-            case Subgradient(x=x, y=y, step=step, nu=nu):
-                more = {} if nu == 0 else {"constant": tree(nu)}
-                return made | {"x": v(x), "y": v(y), "step": tree(step)} | more | self.clients_of(atom.over, [x, y])
-            case Slope(x=x, step=step, B=c):
-                return made | {"x": v(x), "step": tree(step), "constant": tree(c)} | self.clients_of(atom.over, [x])
-            case ProximalPL(x=x, mu=c):
-                return made | {"x": v(x), "constant": tree(c)}
-            case Optimal(x=x, y=y, step=step, nu=c, full=full):
-                more = {"full": True} if full else self.clients_of(atom.over, [x, y], True)
-                return made | {"x": v(x), "y": v(y), "step": tree(step), "constant": tree(c)} | more
-            case Moved(x=x, step=step, G=c):
-                made |= {"x": v(x), "step": tree(step), "constant": tree(c)}
-                return made | self.clients_of(atom.over, [x], True)
-            case Steep(x=x, y=y, G=G, c=c, draws=draws):
-                more = {"draws": True} if draws else {}
-                made |= {"x": v(x), "y": v(y), "constant": tree(G), "c": tree(c)} | more
-                return made | self.clients_of(atom.over, [x, y], True)
-            case Largest(quantity=quantity):
-                return made | {"measure": tree(quantity)} | self.clients_of(atom.over, [], True)
-            case Bound():
-                return made | self._bound(atom)
-            case _:
-                return made
+        """An atom as a proof file has it: its kind, its fields, and the clients whose vectors it reads."""
+        fields = atom.fields(self.frame)
+        over = {"over": atom.over} if atom.over != "one" else {}
+        vectors = [part for part in fields.values() if isinstance(part, Vector)]
+        clients = {} if "client" in fields else self.clients_of(atom.over, vectors, atom.of_client())
+        return {"atom": atom.kind} | over | {name: self._field(part) for name, part in fields.items()} | clients
 
-    def _bound(self, atom: Bound) -> dict[str, Json]:
-        """Values for all its indices; under a mean its client has none."""
-        at = dict(atom.at)
-        _, _, i, j = self.frame.letters
-        values: dict[str, Json] = {}
-        for index, _, _ in atom.assumption.for_all:
-            if index == i and atom.over != "one":
-                continue
-            if index in (i, j) and at.get(index, index) in (i, j):
-                values[str(index)] = self._client(at.get(index, index))
-            else:
-                values[str(index)] = self.spelled.tree(at.get(index, index))
-        return {"name": atom.assumption.name, **({"at": values} if values else {})}
+    def _field(self, part: Field) -> Json:
+        match part:
+            case Vector():
+                return self.vector(part)
+            case Client(letter=letter):
+                return self._client(letter)
+            case dict():
+                return {name: self._field(inside) for name, inside in part.items()}
+            case str() | bool():
+                return part
+            case _:
+                return self.spelled.tree(part)
 
 
 def _pointed(node: Json, points: list[str]) -> Json:
@@ -394,12 +327,3 @@ def _reads_client(x: Any, frame: Frame) -> bool:
     if x.op in ("mean", "sampled"):
         return False
     return x.op in ("grad", "noisy", "neighbours", "oracle") or any(_reads_client(arg, frame) for arg in x.args)
-
-
-KINDS: dict[type, str] = {
-    Square: "square", Smooth: "smooth", Lipschitz: "lipschitz", Convex: "convex", Interpolated: "interpolated",
-    Lower: "lower", Minimum: "minimum",
-    Variance: "variance", Short: "short", Near: "near", Weight: "weight", Subset: "subset", Bound: "bound",
-    Subgradient: "subgradient", Slope: "slope", ProximalPL: "proximal_pl", Optimal: "optimal", Moved: "moved",
-    Steep: "steep", Largest: "largest", Idle: "idle",
-}  # fmt: skip

@@ -8,7 +8,8 @@ from typing import Any, Literal
 
 from fedaudit.bounds.language.derivation import NAMED, Induction, Step
 from fedaudit.bounds.language.statement import Statement
-from fedaudit.bounds.proofs.derivation_check import _knowns, argued, derive  # pyright: ignore[reportPrivateUsage]
+from fedaudit.bounds.proofs.argument import argued, knowns_of
+from fedaudit.bounds.proofs.derivation_check import derive
 from fedaudit.bounds.proofs.premise_identity import Average
 
 from ..kernel.core.budget import metered
@@ -81,7 +82,7 @@ def _proposed(statement: Statement, catalogue: Mapping[str, Statement]) -> Propo
 def _written(statement: Statement, catalogue: Mapping[str, Statement], more: Mapping[str, Any]) -> Proposal:
     goal, argument = argued(statement, catalogue)
     claim = lower(statement).claim
-    knowns = [k for k in dict.fromkeys(_knowns(argument)) if k.kind == "shown" or isinstance(k.rule, Average)]
+    knowns = [k for k in dict.fromkeys(knowns_of(argument)) if k.kind == "shown" or isinstance(k.rule, Average)]
     spelled = spelling(statement, knowns)
     frame = {**spelled.frame}
     for part, values in more.items():
@@ -97,7 +98,7 @@ def _written(statement: Statement, catalogue: Mapping[str, Statement], more: Map
                 proposer.letter(name, "client")
     proposer.signs = [step for step in argument.steps if isinstance(step, Step)]
     with metered(WORK):
-        for known in dict.fromkeys(k for k in _knowns(argument) if k.rule == NAMED):
+        for known in dict.fromkeys(k for k in knowns_of(argument) if k.rule == NAMED):
             proposer.named(known)
         reached: list[int] = []
         own = {*context.claim.domains, *context.claim.for_all}

@@ -24,6 +24,7 @@ from ..kernel.proofs.judgement import told
 from ..kernel.proofs.polynomials import Polynomial, atoms_of
 from ..kernel.proofs.proof import Accepted, context_of
 from ..kernel.proofs.rules.line import Constraint, constraint, negations
+from .atom_trees import atom_tree
 
 WORK = 4_000_000  # z3's own count for one question, so that an answer does not depend on the machine
 GLANCE = 1_000_000  # the same, where nothing is taken on its word
@@ -62,19 +63,21 @@ def follows(says: Relation, rests: Sequence[Relation], forms: Forms) -> bool:
     return all(any(_asked((goal, *premises), signs, e, WORK) == z3.unsat for e in ENGINES) for goal in goals)
 
 
-class Sign(NamedTuple):
-    """What every value of an atom meets: its sign, and whether it is at least 1."""
+class AtomSign(NamedTuple):
+    """What every value of an atom meets: its sign, and whether it is at least 1; and whether the atom is a letter."""
 
     sign: str
     from_one: bool
+    letter: bool
 
 
-def sign_of(atom: str, forms: Forms) -> Sign:
-    return Sign(forms.signs[atom], forms.domain(atom) in WHOLE and forms.domain(atom) in AT_LEAST_ONE)
+def sign_of(atom: str, forms: Forms) -> AtomSign:
+    from_one = forms.domain(atom) in WHOLE and forms.domain(atom) in AT_LEAST_ONE
+    return AtomSign(forms.signs[atom], from_one, isinstance(atom_tree(atom), str))
 
 
 def needed_for_contradiction(
-    goal: Constraint, premises: Sequence[Constraint], signs: Mapping[str, Sign]
+    goal: Constraint, premises: Sequence[Constraint], signs: Mapping[str, AtomSign]
 ) -> frozenset[int] | None:
     """The places of premises without which z3 does not contradict the goal, and of all that say the sign of an atom.
 
@@ -107,7 +110,9 @@ def _says_sign(premise: Constraint) -> bool:
     return name in ("<", "<=") and len(terms) == 1 and terms[0][1] > 0 and [n for _, n in terms[0][0]] == [1]
 
 
-def _asked(constraints: Sequence[Constraint], signs: Mapping[str, Sign], engine: Callable[[], Any], work: int) -> Any:
+def _asked(
+    constraints: Sequence[Constraint], signs: Mapping[str, AtomSign], engine: Callable[[], Any], work: int
+) -> Any:
     """Whether z3 finds values of the atoms that meet all constraints: z3.sat, z3.unsat or z3.unknown."""
     solver = engine()
     solver.set("rlimit", work)

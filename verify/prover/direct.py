@@ -23,12 +23,12 @@ from fedaudit.bounds.language.statement import Statement
 from fedaudit.bounds.proofs.method_vectors import Frame, others
 from fedaudit.bounds.proofs.premise_identity import shown, stands
 from fedaudit.errors import UserError
-from fedaudit.verify.tighten.atoms_in_reach import multipliers_of
 
+from .atoms_in_reach import multipliers_of
 from .framing import frames_of, meaning
 from .points import bundles, power_of, reach_here, reach_of
-from .potentials import Lines, Tried, generators, products
-from .shared_programme import Equation, solve
+from .potentials import Lines, Tried, generators
+from .shared_programme import Equation, products_of, solve
 
 DEGREES = (1, 2, 3)
 
@@ -145,7 +145,7 @@ def _round(
     if not kept:
         return
     for degree in DEGREES:
-        made = products([*letters, *bounds], degree)
+        made = products_of([*letters, *bounds], degree)
         multipliers = tuple(tuple(power * p for p in made) for _, power in kept)
         fixed = relation.gts - relation.lts
         solution = solve((Equation(frame, at, fixed, {}, tuple(b for b, _ in kept), multipliers),))

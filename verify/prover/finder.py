@@ -19,7 +19,8 @@ from sympy.core.relational import Relational
 
 from fedaudit.bounds.language.derivation import Argument, Derivation, View
 from fedaudit.bounds.language.statement import Statement
-from fedaudit.bounds.proofs.derivation_check import Derived, derive, view
+from fedaudit.bounds.proofs.derivation_check import Derived, derive
+from fedaudit.bounds.proofs.statement_view import view
 from fedaudit.errors import UserError
 from fedaudit.verify.moves.kernel_proof import Proof, Unproved, prove
 

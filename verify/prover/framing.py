@@ -17,8 +17,8 @@ from fedaudit.bounds.decide.sample_points import conjuncts
 from fedaudit.bounds.language.method import Method, Number
 from fedaudit.bounds.language.method_interface import size
 from fedaudit.bounds.language.statement import Statement
-from fedaudit.bounds.proofs.derivation_check import view
 from fedaudit.bounds.proofs.method_vectors import HETEROGENEITY, Frame
+from fedaudit.bounds.proofs.statement_view import view
 from fedaudit.bounds.proofs.vectors import EVEN, FENCHEL, FLAT, SIGN, STILL, SUM, UNBIASED, Charge
 from fedaudit.errors import UserError
 

@@ -24,8 +24,8 @@ from fedaudit.bounds.language.statement import Assumption, Statement
 from fedaudit.bounds.proofs.atoms import Bound, Convex, Interpolated, Minimum, Smooth, Square, Variance
 from fedaudit.bounds.proofs.method_vectors import Frame
 from fedaudit.bounds.proofs.proximal_atoms import ProximalPL, Subgradient
-from fedaudit.verify.tighten.atoms_in_reach import LENGTH, SLOPE, measured_vectors, unit
 
+from .atoms_in_reach import LENGTH, SLOPE, measured_vectors, unit
 from .framing import meaning
 from .shared_programme import Bundle
 

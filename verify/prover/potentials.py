@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import combinations_with_replacement, permutations
+from itertools import permutations
 from typing import Any
 
 from sympy import (
@@ -25,7 +25,6 @@ from sympy import (
     Integer,
     Le,
     Lt,
-    Mul,
     Poly,
     Pow,
     Rational,
@@ -259,8 +258,3 @@ def _sized(expr: Any, scale: Any, glossary: Any) -> Any:
         return None
     power = power_of(scale, size, ONE)
     return None if power is None else expr * power
-
-
-def products(gens: Sequence[Any], degree: int) -> tuple[Any, ...]:
-    made = (Mul(*part) for d in range(degree + 1) for part in combinations_with_replacement(gens, d))
-    return tuple(dict.fromkeys(made))

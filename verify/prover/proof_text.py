@@ -16,7 +16,8 @@ from fedaudit.bounds.formulas.algorithm_box import Printer
 from fedaudit.bounds.language.derivation import Argument, Given, Induction, Known, Step
 from fedaudit.bounds.proofs.atoms import Bound, Convex, Interpolated, Lower, Minimum, Smooth, Square, Variance
 from fedaudit.bounds.proofs.proximal_atoms import Subgradient
-from fedaudit.verify.tighten.atoms_in_reach import spelled
+
+from .atoms_in_reach import spelled
 
 Row = dict[str, Any]
 

@@ -22,8 +22,8 @@ from fedaudit.bounds.proofs.atoms import Bound
 from fedaudit.bounds.proofs.premise_identity import shown
 
 from .points import bundles, power_of
-from .potentials import START, Lines, Potential, Shape, Tried, generators, potential_of, products, shape_of
-from .shared_programme import Equation, Solution, solve
+from .potentials import START, Lines, Potential, Shape, Tried, generators, potential_of, shape_of
+from .shared_programme import Equation, Solution, products_of, solve
 
 LEVELS = (  # powers of t, degree in the constants, degree of multipliers, names of the proof's own
     (0, 0, 2, False),
@@ -88,7 +88,7 @@ def _attempt(
     for head, size in potential.quantities:
         power = power_of(scale, size, wanted)
         if power is not None:
-            units += [(head, power * m) for m in products(letters, degree)]
+            units += [(head, power * m) for m in products_of(letters, degree)]
     columns = [(head, unit, a) for head, unit in units for a in range(powers + 1)]
 
     def at(when: Any, of: int) -> Any:
@@ -98,7 +98,7 @@ def _attempt(
     def equation(when: Any, fixed: Any, shared: Mapping[int, Any], extra: Sequence[Any], deg: int) -> Equation:
         sized = bundles(reach, when, next_round=when == t)
         gens = [*letters, *bounds, *extra]
-        made = products(gens, deg)
+        made = products_of(gens, deg)
         kept = [(b, power_of(scale, size, wanted)) for b, size in sized]
         kept = [(b, power) for b, power in kept if power is not None]
         return Equation(
@@ -160,7 +160,7 @@ def _lost(potential: Potential, room: Any, wanted: Any, letters: Sequence[Any]) 
     t = potential.frame.letters[0]
     kept = [(head(t), power_of(potential.reach.scale, size, wanted)) for head, size in potential.quantities]
     units = [(q, power) for q, power in kept if power is not None and q.is_nonnegative]
-    return [q * power * m for q, power in units for m in products(letters, 2)]
+    return [q * power * m for q, power in units for m in products_of(letters, 2)]
 
 
 def _bases(shape: Shape) -> list[Any]:

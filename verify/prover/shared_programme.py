@@ -11,21 +11,24 @@ which columns take part, rationals decide; that nothing is found says nothing.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import combinations_with_replacement
 from typing import Any
 
 import numpy as np
-from flint import fmpq, fmpq_mat
+from flint import fmpq
 from scipy.optimize import linprog
 from scipy.sparse import csr_matrix
-from sympy import Add, Integer, Le, Rational
+from sympy import Add, Integer, Le, Mul, Rational
 
 from fedaudit.bounds.proofs.atoms import Atom
 from fedaudit.bounds.proofs.method_vectors import Frame, Reader
 from fedaudit.bounds.proofs.premise_identity import Shown, reader_of
 from fedaudit.bounds.proofs.vectors import Coefficient, Key, added
 from fedaudit.errors import UserError
+
+from ..proposals.exact_solution import exact_solution
 
 MOST = 12_000  # columns
 SMALL = 1e-9
@@ -88,10 +91,10 @@ def solve(equations: Sequence[Equation], signs: Mapping[int, bool] | None = None
     left = [*columns.entries, *({r: -q for r, q in columns.free[u].items()} for u in frees)]
     lower = [0.0] * len(columns.entries) + [0.0 if signed.get(u) else -np.inf for u in frees]
     weights = [1.0 + 0.1 * len(getattr(b, "free_symbols", ())) for _, _, b in columns.labels] + [0.0] * len(frees)
-    chosen = _vertex(left, columns.right, len(columns.rows), lower, weights)
+    chosen = vertex(left, columns.right, len(columns.rows), lower, weights)
     if chosen is None:
         return None
-    values = _exact([left[m] for m in chosen], columns.right)
+    values = exact_solution([left[m] for m in chosen], columns.right)
     if values is None:
         return None
     count = len(columns.entries)
@@ -138,24 +141,20 @@ def _expand(n: int, equation: Equation, columns: _Columns) -> bool:
         factors = {p: reader.coefficient(p) for p in products}
     except (UserError, ValueError):
         return False
-    made = [
+    products_of_atoms = [
         (b, p, {key: factors[p] * c for key, c in atoms[b].items()})
         for b, ps in enumerate(equation.multipliers)
         for p in (ps if atoms[b] else ())
     ]
-    common = reader.ring.number(1)
-    parts = (target, *shared.values(), *(terms for _, _, terms in made))
-    for c in {str(c.below): c for terms in parts for c in terms.values()}.values():
-        rest = (common * Coefficient(common.below, c.below)).below
-        common = common * Coefficient(rest, common.below)
+    common = common_denominator(reader, (target, *shared.values(), *(terms for _, _, terms in products_of_atoms)))
 
     def rows(terms: Terms) -> Column:
-        return {columns.row((n, key, e)): q for key, c in terms.items() for e, q in (common * c).top.to_dict().items()}
+        return {columns.row((n, *row)): q for row, q in rows_of(terms, common).items()}
 
     columns.right.update(rows(target))
     for u, terms in shared.items():
         columns.free.setdefault(u, {}).update(rows(terms))
-    for b, p, terms in made:
+    for b, p, terms in products_of_atoms:
         columns.entries.append(rows(terms))
         columns.labels.append((n, b, p))
     return True
@@ -175,7 +174,27 @@ def _scaled(terms: Terms, factor: Coefficient) -> dict[Key, Coefficient]:
     return {key: factor * c for key, c in terms.items()}
 
 
-def _vertex(
+def products_of(generators: Sequence[Any], degree: int) -> tuple[Any, ...]:
+    """All products of at most so many generators, 1 among them."""
+    powers = (Mul(*part) for d in range(degree + 1) for part in combinations_with_replacement(generators, d))
+    return tuple(dict.fromkeys(powers))
+
+
+def common_denominator(reader: Reader, parts: Iterable[Terms]) -> Coefficient:
+    """The least polynomial that all denominators divide."""
+    common = reader.ring.number(1)
+    for c in {str(c.below): c for terms in parts for c in terms.values()}.values():
+        rest = (common * Coefficient(common.below, c.below)).below  # common is a polynomial: below it is 1
+        common = common * Coefficient(rest, common.below)
+    return common
+
+
+def rows_of(terms: Terms, common: Coefficient) -> dict[tuple[Key, tuple[int, ...]], fmpq]:
+    """The numbers before products of vectors and powers of the parameters, all times the denominator."""
+    return {(key, e): q for key, c in terms.items() for e, q in (common * c).top.to_dict().items()}
+
+
+def vertex(
     left: Sequence[Column], right: Column, count: int, lower: Sequence[float], weights: Sequence[float]
 ) -> list[int] | None:
     """The columns that take part in a cheapest solution, in floats; `count` is the number of rows."""
@@ -190,20 +209,3 @@ def _vertex(
     bounds = [(low, None) for low in lower]
     solved: Any = linprog(np.array(weights), A_eq=matrix, b_eq=values, bounds=bounds, method="highs-ds")
     return [m for m, x in enumerate(solved.x) if abs(x) > SMALL] if solved.status == 0 else None
-
-
-def _exact(left: Sequence[Column], right: Column) -> list[fmpq] | None:
-    """The exact values on the chosen columns; None if there are none."""
-    rows = {row: n for n, row in enumerate(dict.fromkeys(r for c in (right, *left) for r in c))}
-    matrix = fmpq_mat(len(rows), len(left) + 1)
-    for m, column in enumerate((*left, right)):
-        for row, q in column.items():
-            matrix[rows[row], m] = q
-    reduced, rank = matrix.rref()
-    values = [fmpq(0)] * len(left)
-    for n in range(rank):
-        lead = next(m for m in range(len(left) + 1) if reduced[n, m] != 0)
-        if lead == len(left):
-            return None
-        values[lead] = reduced[n, len(left)]
-    return values

@@ -100,6 +100,24 @@ class Step:
 
 
 @dataclass(frozen=True, slots=True)
+class Way:
+    """What becomes of a derivation other than a statement's first."""
+
+    cites: tuple[str, ...]
+    status: str
+    evidence: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Gap:
+    """A gap of a printed proof, in words; of a step that is false itself, also its place and where it fails."""
+
+    text: str
+    step: int | None = None
+    detail: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Derived:
     """What `derive` says."""
 
@@ -108,6 +126,8 @@ class Derived:
     terms: tuple[str, ...] = ()
     evidence: str = ""
     findings: tuple[str, ...] = ()
+    ways: tuple[Way, ...] | None = None  # None where an older fedaudit did not write them down
+    gaps: tuple[Gap, ...] = ()
     cites: tuple[str, ...] = ()
     proved_from: tuple[str, ...] = ()  # of these, what the way that proves it cites
     premises: tuple[str, ...] = ()
@@ -492,6 +512,8 @@ def _derived(node: Node) -> Derived:
         terms=at.list("terms", lambda term: term.mapping().text("says")),
         evidence=at.text("evidence"),
         findings=at.texts("findings"),
+        ways=at.list("ways", _way) if "ways" in at.raw else None,
+        gaps=at.list("gaps", _gap),
         cites=at.list("cites", Node.identifier),
         proved_from=at.list("proved_from", Node.identifier),
         premises=at.texts("premises"),
@@ -499,6 +521,17 @@ def _derived(node: Node) -> Derived:
         shown=at.texts("shown"),
         steps=at.list("steps", _step),
     )
+
+
+def _way(node: Node) -> Way:
+    at = node.mapping()
+    return Way(at.list("cites", Node.identifier), at.text("status"), at.text("evidence"))
+
+
+def _gap(node: Node) -> Gap:
+    at = node.mapping()
+    step = at.get("step")
+    return Gap(at.text("text"), None if step is None else step.count(), at.text("detail"))
 
 
 def _step(node: Node) -> Step:

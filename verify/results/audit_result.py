@@ -6,13 +6,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from fedaudit.bounds.catalogue.discovery import catalogue
 from fedaudit.bounds.formulas.printer import PYTHON, latex_form, text
-from fedaudit.bounds.formulas.written_order import in_order, known_forms
 from fedaudit.bounds.language.row_list import Recorded, html_table
 from fedaudit.bounds.language.statement import Statement
-from fedaudit.bounds.lint.checks import Finding
+from fedaudit.bounds.lint.checks import Finding as LintFinding
 from fedaudit.bounds.proofs.derivation_check import Derived
+from fedaudit.bounds.proofs.findings import AnotherWay, Finding, OpenStep, is_gap
 
 from ..moves.kernel_proof import Proof, Unproved
 from ..moves.premise_trials import Tried
@@ -36,12 +35,12 @@ class Linted(Recorded):
     """
 
     id: str
-    findings: tuple[Finding, ...]
+    findings: tuple[LintFinding, ...]
 
     def __len__(self) -> int:
         return len(self.findings)
 
-    def __iter__(self) -> Iterator[Finding]:
+    def __iter__(self) -> Iterator[LintFinding]:
         return iter(self.findings)
 
     def to_records(self) -> list[Row]:
@@ -100,12 +99,10 @@ class Derivation(Recorded):
 
     def row(self) -> Row:
         made = self.derived
-        cited = catalogue([self.statement])
-        known = known_forms([self.statement, *(cited[name] for name in made.cites if name in cited)])
         steps = [
             {
-                "claim": text(form := in_order(s.claim, known), PYTHON),
-                "latex": latex_form(form, self.statement.glossary),
+                "claim": text(s.claim, PYTHON),
+                "latex": latex_form(s.claim, self.statement.glossary),
                 "where": s.where,
                 "note": s.note,
                 "status": s.decision.status,
@@ -124,7 +121,13 @@ class Derivation(Recorded):
             "cites": list(made.cites),
             "proved_from": list(self.proof.cites) if isinstance(self.proof, Proof) else [],
             "trusted": list(self.proof.trusted) if isinstance(self.proof, Proof) else [],
-            "findings": [*self._missing(), *made.findings, *filter(None, (t.finding() for t in self.measured))],
+            "findings": [*self._missing(), *made.texts, *filter(None, (t.finding() for t in self.measured))],
+            "ways": [
+                {"cites": list(way.cites), "status": way.status, "evidence": way.evidence}
+                for way in made.findings
+                if isinstance(way, AnotherWay)
+            ],
+            "gaps": [_gap(finding) for finding in made.findings if is_gap(finding)],
             "premises": list(made.premises),
             "shown": list(made.shown),
             "measured": [t.row() for t in self.measured],
@@ -231,6 +234,13 @@ class Audited(Recorded):
 def counterexample(verdict: Verdict) -> Counterexample | None:
     """The counterexample to a reading or a witness, which refutes nothing that is printed."""
     return verdict.counterexample if isinstance(verdict, Undecided) else None
+
+
+def _gap(finding: Finding) -> Row:
+    """A gap of the printed proof: in words; and of a step that is false itself, its place and where it fails."""
+    if isinstance(finding, OpenStep) and not finding.use:
+        return {"text": finding.text, "step": finding.place, "detail": finding.detail}
+    return {"text": finding.text, "step": None, "detail": ""}
 
 
 def _inner(row: Row) -> Row:

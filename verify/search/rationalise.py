@@ -18,7 +18,7 @@ from .. import kernel
 from ..kernel.core.expression import Evaluator, Tree, parse
 from ..kernel.core.rational import DIGITS as READ
 from ..kernel.core.rational import Node
-from ..kernel.runs.run import COUNT as MOST_OF_A_RUN
+from ..kernel.core.run import COUNT as MOST_OF_A_RUN
 from ..settings.base import Exact, ExactValues, Json, Reading, Setting, Shape, rules
 from .claim_trees import Data
 from .climb import VIOLATION, Found

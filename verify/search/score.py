@@ -13,7 +13,8 @@ from typing import Any, cast, overload
 
 import numpy as np
 
-from fedaudit.problems.arrays.recording import NotTaped, Tape, at_rows
+from fedaudit.problems.arrays.recording import at_rows, recorded
+from fedaudit.problems.arrays.tape import NotTaped, Tape
 
 from ..settings.base import Reading, Setting, Shape, knob_genes, known_table
 from .genome import Gene, Genome, jitter, join, rows
@@ -100,9 +101,8 @@ def score_parts(
     if own:
         return own
     genome = parts[0] if len(parts) == 1 else join(parts)
-    if often and table is None:
-        record(reading, setting, shape, genome)
-    each = _split(_score(reading, setting, shape, genome, table), parts)
+    replayed = record(reading, setting, shape, genome) if often and table is None else None
+    each = _split(_score(reading, setting, shape, genome, table, replayed), parts)
     return _moved(reading, setting, each) if again else each
 
 
@@ -183,12 +183,20 @@ def _split(scores: Scores, parts: Sequence[Genome]) -> list[Scores]:
     return each
 
 
-def _score(reading: Reading, setting: Setting, shape: Shape, genome: Genome, table: Table | None = None) -> Scores:
-    recorded = RECORDED.get((reading, shape)) if table is None else None
-    if recorded is not None and recorded.tape is not None and recorded.setting is setting:
-        replayed = recorded.replay(genome)
+def _score(
+    reading: Reading,
+    setting: Setting,
+    shape: Shape,
+    genome: Genome,
+    table: Table | None = None,
+    replayed: list[Array] | None = None,
+) -> Scores:
+    """The scores of a batch, of which the table or the replay of a recording may be known already."""
+    recording = RECORDED.get((reading, shape)) if table is None else None
+    if recording is not None and recording.tape is not None and recording.setting is setting:
+        replayed = recording.replay(genome) if replayed is None else replayed
         if replayed is not None:
-            return _scores(shape, genome, lambda: tabulate(reading, setting, shape, genome), recorded.span, replayed)
+            return _scores(shape, genome, lambda: tabulate(reading, setting, shape, genome), recording.span, replayed)
     table = table or tabulate(reading, setting, shape, genome)
     evaluator = _evaluator(reading, table)
     return _scores(shape, genome, table, Span.of(evaluator), compared(reading, evaluator))
@@ -212,20 +220,20 @@ class Recorded:
     def replay(self, genome: Genome) -> list[Array] | None:
         """What `compared` says of a batch; None where it branches otherwise than the recorded one."""
         assert self.tape is not None
-        try:
-            return self.tape.replay(genome)
-        except ValueError:  # a size that does not grow with the batch was taken for one that does
-            return None
+        return self.tape.replay(genome)
 
 
 RECORDED: dict[tuple[Reading, Shape], Recorded] = {}
 
 
-def record(reading: Reading, setting: Setting, shape: Shape, genome: Genome) -> None:
-    """Once for every shape, with the first instances, or those of a small batch again and again."""
-    recorded = RECORDED.get((reading, shape))
-    if reading.backend != "numpy" or (recorded is not None and recorded.setting is setting):
-        return
+def record(reading: Reading, setting: Setting, shape: Shape, genome: Genome) -> list[Array] | None:
+    """Record once for every shape, with the first instances, or those of a small batch again and again.
+
+    The recording is kept where a replay on all of `genome` agrees with it; that replay is what `compared` says of it.
+    """
+    recording = RECORDED.get((reading, shape))
+    if reading.backend != "numpy" or (recording is not None and recording.setting is setting):
+        return None
     if len(RECORDED) >= MOSTRECORDED:
         del RECORDED[next(iter(RECORDED))]
     spans: list[Span] = []
@@ -237,12 +245,16 @@ def record(reading: Reading, setting: Setting, shape: Shape, genome: Genome) -> 
 
     n = len(next(iter(genome.values())))
     sizes = [size + more for _, size in shape.counts for more in (0, 1)]
-    prime = next((p for p in TAPED_ROWS if all(size % p for size in sizes if size)), TAPED_ROWS[0])
+    prime = next((p for p in TAPED_ROWS if p != n and all(size % p for size in sizes if size)), TAPED_ROWS[0])
+    first = np.arange(prime) % n
     try:
-        tape = Tape.record(compare, rows(genome, np.arange(prime) % n))
+        tape = recorded(compare, rows(genome, first))
     except NotTaped:
         tape = None
-    RECORDED[reading, shape] = Recorded(setting, tape, spans[0] if spans else Span((), (), {}))
+    replayed = None if tape is None else tape.scales(genome, first)
+    span = spans[0] if spans else Span((), (), {})
+    RECORDED[reading, shape] = Recorded(setting, tape if replayed is not None else None, span)
+    return replayed
 
 
 def _evaluator(reading: Reading, table: Table) -> Evaluator:

@@ -11,7 +11,7 @@ much of the quantity the same squares leave over. The signs of the pivots and th
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,8 +20,9 @@ from sympy import Add, Integer, cancel
 from fedaudit.bounds.language.method import Vector, mean
 from fedaudit.bounds.proofs.atoms import Atom, Square
 
+from ..prover.atoms_in_reach import Parts, deviation
+
 By = tuple[tuple[Any, Atom], ...]
-Parts = Mapping[Vector, Any]  # a client's vectors and their coefficients
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,21 +54,6 @@ def regrouped(by: By, last: Vector, shared: Collection[Vector]) -> Regrouped | N
             x = _combined([(c, name) for c, name in zip(row, names, strict=True) if c != 0])
             kept.append((pivot, Square(x - mean(x), "mean")))
     return Regrouped(tuple(kept), pivots[-1][0])
-
-
-def deviation(x: Vector, shared: Collection[Vector]) -> Parts:
-    """The client's own vectors in x; what all clients share is no part of a deviation."""
-    match x:
-        case Vector(op="+"):
-            parts = [deviation(arg, shared) for arg in x.args]
-        case Vector(op="*", args=(factor, inside)):
-            parts = [{name: factor * c for name, c in deviation(inside, shared).items()}]
-        case Vector(op="mean" | "sampled" | "w_star" | "start" | "point" | "axis" | "zero"):
-            parts = []
-        case _:
-            parts = [] if x in shared else [{x: Integer(1)}]
-    names = dict.fromkeys(name for part in parts for name in part)
-    return {name: Add(*(part.get(name, Integer(0)) for part in parts)) for name in names}
 
 
 def _gram(rows: Sequence[tuple[Any, Parts, Atom]], names: Sequence[Vector]) -> list[list[Any]]:

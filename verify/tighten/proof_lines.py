@@ -17,23 +17,23 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sympy import Add, Ge, Le, Mul, Pow, Rational, Sum, Symbol, cancel, expand, fraction, together
+from sympy import Add, Le, Mul, Pow, Rational, Sum, Symbol, expand
 from sympy.core.function import AppliedUndef
 from sympy.logic.boolalg import Boolean
 
 from fedaudit.bounds.decide.decision import decide
-from fedaudit.bounds.decide.sample_points import conjuncts
 from fedaudit.bounds.language.derivation import Argument, Known, Step
 from fedaudit.bounds.language.method import w_star
 from fedaudit.bounds.language.statement import Statement
+from fedaudit.bounds.proofs.argument import resting_on
 from fedaudit.bounds.proofs.atoms import Atom, Lower, Square
-from fedaudit.bounds.proofs.derivation_check import resting_on
 from fedaudit.bounds.proofs.method_vectors import HETEROGENEITY, Frame
 from fedaudit.bounds.proofs.premise_identity import by_form, not_negative, shown, stands
 
 from ..proposals.single_premises import singles
-from .ldl_regroup import deviation, regrouped
-from .multipliers import Multipliers, Question, find
+from ..prover.atoms_in_reach import deviation, margins
+from ..prover.multipliers import Multipliers, Question, find
+from .ldl_regroup import regrouped
 
 DEGREES = (3, 5)
 AND = " + "  # between the names of lines that are added up
@@ -198,12 +198,7 @@ def _generators(line: Line, frame: Frame, conditions: Sequence[Boolean]) -> Iter
     yield from numbers
     yield from (1 / leaf for leaf in numbers if getattr(leaf, "func", None) in steps)
     spoken = {s for leaf in leaves for s in leaf.free_symbols}
-    for condition in conjuncts(*conditions):
-        if isinstance(condition, Le | Ge) and condition.free_symbols <= spoken:
-            small, large = condition.args if isinstance(condition, Le) else condition.args[::-1]
-            top, below = fraction(cancel(together(large - small)))
-            if by_form(below, strict=True) and not by_form(top):
-                yield top
+    yield from margins(conditions, spoken)
 
 
 def _point(generators: Sequence[Any]) -> dict[Any, Any]:

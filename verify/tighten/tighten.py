@@ -23,7 +23,10 @@ from sympy.logic.boolalg import Boolean
 from fedaudit.bounds.decide.decision import decide
 from fedaudit.bounds.language.derivation import Argument, Derivation, Known, Step, View
 from fedaudit.bounds.language.statement import Statement
-from fedaudit.bounds.proofs.derivation_check import argued, cited_views, derive, settle, view
+from fedaudit.bounds.proofs.argument import argued, cited_views
+from fedaudit.bounds.proofs.derivation_check import derive
+from fedaudit.bounds.proofs.statement_view import view
+from fedaudit.bounds.proofs.step_decisions import settle
 from fedaudit.errors import UserError
 
 from ..search.claim_identity import TIGHTENED

@@ -17,11 +17,11 @@ from ..kernel.core.claim import Claim
 from ..kernel.core.claim import read as read_claim
 from ..kernel.core.expression import Evaluator, Tree
 from ..kernel.core.method import NOISE, Method
+from ..kernel.core.randomness import SAMPLINGS
 from ..kernel.core.rational import Node
 from ..kernel.core.read_method import read as read_method
 from ..kernel.core.world import tabled
 from ..kernel.gram.programme import VARIANCES
-from ..kernel.losses.draws import SAMPLINGS
 from ..settings.base import Json, Reading
 from ..settings.runs.requirements import declared
 

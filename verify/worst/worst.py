@@ -23,8 +23,8 @@ from fedaudit.errors import UserError
 
 from .. import kernel
 from ..kernel import Malformed, Rejected
+from ..kernel.gram.algebra import START
 from ..kernel.gram.form import Vec
-from ..kernel.gram.gram_run import START
 from ..kernel.gram.point_proof import FORMAT as PROOF
 from ..kernel.gram.point_proof import prove, rest
 from ..kernel.gram.programme import STEEPNESS, Programme, programme

@@ -8,8 +8,9 @@ from typing import Any
 from ...language.algebra import Eq, Le, Max, Rational, Symbol, sqrt
 from ...language.derivation import Argument, Known, Step, View
 from ...language.method import mean
-from ...proofs.atoms import Short, Square, Subgradient, Subset
+from ...proofs.atoms import Short, Square, Subset
 from ...proofs.premise_identity import shown
+from ...proofs.proximal_atoms import Subgradient
 from .frames import ON_A_PROX, ON_A_SUBSET, ON_DEVICES, around, beside, direction
 from .run import residual
 from .symbols import (

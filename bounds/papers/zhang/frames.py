@@ -34,16 +34,14 @@ from ...proofs.atoms import (
     Bound,
     Convex,
     Minimum,
-    ProximalPL,
-    Slope,
     Smooth,
     Square,
-    Subgradient,
     Variance,
     lipschitz,
 )
 from ...proofs.method_vectors import Frame
 from ...proofs.premise_identity import shown
+from ...proofs.proximal_atoms import ProximalPL, Slope, Subgradient
 from ...proofs.vectors import FENCHEL, FLAT, SIGN, STILL, SUM, UNBIASED
 from .methods import (
     COMPACT,

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from fedaudit.bounds.catalogue.discovery import catalogue, statement
-from fedaudit.bounds.formulas.latex import latex
+from fedaudit.bounds.formulas.printer import latex_form
 
 from ...search.tree_arrays import Array
 from ..formulas import values
@@ -76,7 +76,11 @@ def table_1(b: int = 10, I: int = 10, M: int = 1000) -> tuple[Row, ...]:  # noqa
     glossary = next(iter(rows.values())).glossary
     return tuple(
         Row(
-            tuple(names), latex(row, glossary), x, values(row, epsilon=1 / x, b=b, I=I, M=M), names[0].startswith("thm")
+            tuple(names),
+            latex_form(row, glossary),
+            x,
+            values(row, epsilon=1 / x, b=b, I=I, M=M),
+            names[0].startswith("thm"),
         )
         for row, names in names_by_order.items()
     )

@@ -1,1 +1,1 @@
-"""What every certificate needs: data from strangers, budgets, expressions, claims, methods as data."""
+"""What a plain refutation rests on: numbers, expressions, claims, runs on explicit losses, assumptions, the verdict."""

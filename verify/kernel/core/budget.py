@@ -93,13 +93,6 @@ def paid_each(numbers: list[fmpq]) -> list[fmpq]:
     return numbers
 
 
-def powered(x: fmpq, n: int) -> fmpq:
-    """x^n, n >= 0; refused before it is built where it is too long."""
-    if n * (x.height_bits() - 1) > BITS:
-        raise Rejected(f"claim: got a number of over {BITS} bits, expected at most {BITS}")
-    return paid(x**n)
-
-
 def summed(terms: Iterable[fmpq], start: fmpq = ZERO) -> fmpq:
     """Their sum. Each partial sum is counted: sums of unlike denominators are longer than all their terms."""
     total, cost = start if start is ZERO else paid(start), 1

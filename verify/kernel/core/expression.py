@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import reduce
 from typing import Protocol
 
@@ -59,10 +59,20 @@ class Names(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Op:
-    """An operation; of "sum" and "at" the first argument is a name."""
+    """An operation; of "sum" and "at" the first argument is a name.
+
+    Trees are what values are looked up by, so the hash is computed once, from those of the arguments.
+    """
 
     name: str
     args: tuple[Tree, ...]
+    hashed: int = field(init=False, compare=False, repr=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "hashed", hash((self.name, self.args)))
+
+    def __hash__(self) -> int:
+        return self.hashed
 
 
 Tree = fmpq | str | Op
@@ -236,18 +246,3 @@ def decide(
             if (holds := outcome(name, left, right)) is not None:
                 return left, right, holds
     raise Rejected(f"claim: got a relation {name!r} undecided at {PRECISIONS[-1]} bits{unsure}, expected a decision")
-
-
-def told(tree: Tree) -> str:
-    """A tree as a formula, for people."""
-    if not isinstance(tree, Op):
-        return str(tree)
-    name, args = tree.name, [told(arg) for arg in tree.args]
-    if name in INFIX:
-        return f"({INFIX[name].join(args)})"
-    if name == "sum":
-        return f"sum({args[3]}, {args[0]} = {args[1]}..{args[2]})"
-    return f"{args[0]}({', '.join(args[1:])})" if name == "at" else f"{name}({', '.join(args)})"
-
-
-INFIX = {"+": " + ", "*": " * ", "^": "^"}

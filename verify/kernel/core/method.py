@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 from .expression import Tree, free
@@ -18,13 +18,23 @@ PICKED = {"picked": (("T",),), "picked_step": (("T",), ("t",))}  # laws of a mea
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """An operation on vectors; `factor` is the scalar of "*" and of proximal points. "name" and "point" have a name."""
+    """An operation on vectors; `factor` is the scalar of "*" and of proximal points. "name" and "point" have a name.
+
+    Rules are what values are looked up by, so the hash is computed once, from those of the arguments.
+    """
 
     op: str
     args: tuple[Rule, ...] = ()
     factor: Tree | None = None
     name: str = ""
     weights: Weights | None = None  # of the operation "weighted"
+    hashed: int = field(init=False, compare=False, repr=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "hashed", hash((self.op, self.args, self.factor, self.name, self.weights)))
+
+    def __hash__(self) -> int:
+        return self.hashed
 
     def parts(self) -> list[Part]:
         return [*self.args, *_some(self.weights)]

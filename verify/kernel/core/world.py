@@ -1,10 +1,17 @@
-"""A world of numbers: what an instance says, as tables and one function, and how it answers a claim."""
+"""A world of numbers: what an instance says, as tables and one function, and how it answers a claim.
+
+Which module reads the instances of which setting stands here too; a module above the core is loaded when a certificate
+asks for it, and `recorded` says which were.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from importlib import import_module
+from typing import Any, Protocol, TypeVar
 
 from flint import fmpq
 
@@ -24,6 +31,21 @@ def named(values: Mapping[str, Given], name: str) -> Given:
     if name not in values:
         raise Malformed(f"claim: got the symbol {name!r}, expected one of {', '.join(sorted(values))}")
     return values[name]
+
+
+class Answers(Protocol):
+    """How an instance answers a claim, as numbers (below) or as orders of growth (worlds/order.py)."""
+
+    @property
+    def values(self) -> Mapping[str, fmpq]: ...
+    @property
+    def ranges(self) -> Ranges: ...
+    def value(self, name: str) -> fmpq: ...
+    def at(self, name: str, indices: tuple[int, ...]) -> Value: ...
+    def assume(self, name: str, args: tuple[str, ...] = ()) -> None: ...
+    def inhabit(self, name: str, kind: str) -> None: ...
+    def meets(self, condition: Relation, scope: Mapping[str, int], domains: Domains) -> bool: ...
+    def settle(self, relation: Relation, scope: Mapping[str, int], domains: Domains) -> tuple[Value, Value, bool]: ...
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -85,7 +107,7 @@ class World:
 class Reader:
     """How a world is read from an instance: a module of worlds has them by the names of their settings, in `WORLDS`."""
 
-    read: Callable[[Node, Claim], Any]  # a World, or paths of parameters (worlds/order.py)
+    read: Callable[[Node, Claim], Answers]
     inputs: Mapping[str, str] = field(default_factory=dict[str, str])  # symbols it reads whatever the claim says
     steps: bool = False  # whether a claim may choose its step sizes
 
@@ -103,3 +125,43 @@ def tabled(
     return World(
         values, ranges, lambda name, at: lists[name][at[0] - first], facts or {}, bounds or {}, {}, tuple(listed)
     )
+
+
+SETTINGS = {  # setting -> the module that reads its instances
+    "run": ".run", "function": "..worlds.function", "scalar": "..worlds.scalar", "noise_sum": "..worlds.noise_sum",
+    "network": "..worlds.network", "graph": "..worlds.network", "messages": "..worlds.network",
+    "network_limit": "..worlds.limit", "order": "..worlds.order", "meta": "..worlds.meta",
+    "samples": "..worlds.samples",
+    "erm": "..worlds.minibatch", "table": "..worlds.minibatch", "algorithm": "..worlds.minibatch",
+    "subset": "..worlds.minibatch", "prox": "..worlds.envelope", "devices": "..worlds.envelope",
+}  # fmt: skip
+_LOADED: ContextVar[set[str] | None] = ContextVar("loaded", default=None)
+
+
+def load(module: str) -> Any:
+    """A module of the kernel that not every certificate needs, by its name as this package has it."""
+    loaded = import_module(module, __package__)
+    if (names := _LOADED.get()) is not None:
+        names.add(loaded.__name__)
+    return loaded
+
+
+@contextmanager
+def recorded() -> Generator[set[str]]:
+    """The names of the modules that are asked for inside."""
+    names = set[str]()
+    token = _LOADED.set(names)
+    try:
+        yield names
+    finally:
+        _LOADED.reset(token)
+
+
+def reader(setting: str) -> Reader:
+    """How instances of a setting are read."""
+    return load(SETTINGS[setting]).WORLDS[setting]
+
+
+def inputs(setting: str) -> Mapping[str, str]:
+    """Symbols that a world reads whatever the claim says, with the domain that it asks of each."""
+    return reader(setting).inputs if setting in SETTINGS else {}

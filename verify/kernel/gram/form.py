@@ -14,8 +14,8 @@ from typing import TypeVar
 from flint import fmpq
 
 from ..core.budget import SHORT, paid, price, spend
+from ..core.loss import ONE, ZERO
 from ..core.rational import BITS, Rejected
-from ..losses.loss import ONE, ZERO
 
 Pair = tuple[str, str]  # two leaves, in alphabetical order
 Key = tuple[tuple[str, fmpq], ...]

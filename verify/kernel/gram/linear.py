@@ -9,11 +9,11 @@ from functools import reduce
 from flint import fmpq
 
 from ..core.expression import Evaluator, Op, Relation, Tree, decide, free, power
+from ..core.loss import ONE
 from ..core.rational import Rejected
 from ..core.world import World
-from ..losses.loss import ONE
+from .algebra import Extreme
 from .form import Form, OutOfReach, number, total, unknown
-from .gram_run import Extreme
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,8 +14,8 @@ from typing import cast
 from flint import fmpq
 
 from ..core.budget import metered
+from ..core.loss import ONE, ldl
 from ..core.rational import Malformed, Node, Rejected, affordable, shown
-from ..losses.loss import ONE, ldl
 from .form import Form, total
 from .programme import Programme, programme
 

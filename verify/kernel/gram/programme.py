@@ -18,21 +18,24 @@ from itertools import product
 
 from flint import fmpq
 
+from ..core.assumptions import of_weights
 from ..core.budget import metered
 from ..core.claim import Claim
 from ..core.claim import read as read_claim
 from ..core.expression import Evaluator, Relation, Tree, free
+from ..core.loss import ONE, ZERO, Vector
+from ..core.measures import Measures
 from ..core.method import NOISE, Method, Rule, inside
+from ..core.randomness import SAMPLINGS, Draw, participation
 from ..core.rational import Malformed, Node, Rejected, affordable, shown
 from ..core.read_method import read as read_method
+from ..core.replay import Replay
+from ..core.run import Fields, constants, ranges_of, rows_of, shifted, sizes, steps_of
 from ..core.world import World
-from ..losses.draws import SAMPLINGS, participation
-from ..losses.loss import ONE, ZERO, Vector
-from ..runs.assumptions import of_weights
-from ..runs.problem import Problem
-from ..runs.run import Fields, constants, ranges_of, rows_of, shifted, sizes, steps_of
+from ..runs.assumptions import of_graph
+from .algebra import Combinations, Extreme, Scenarios, Signs
+from .algebra import Number as Measured
 from .form import Form, OutOfReach, UnknownAssumption, Vec, leaf, number, square, total, unknown
-from .gram_run import Extreme, Run, Signs
 from .linear import Amount, Sides
 from .variables import Entry, Leaves
 
@@ -96,16 +99,20 @@ def _programme(claim: Claim, node: Node, at: Node) -> Programme:
     if draws != [((1,) * C, ONE)] and not method.rules_use("sampled"):
         raise Malformed("point.participation: got sampled clients, expected a method that means over them")
     kind = given["participation"].kind(SAMPLINGS) if "participation" in given else ""
-    weights = of_weights(Problem((), p, graph, (), None, rows=rows), method.weighs("chosen") and rows is None)
+    weights = of_weights(p, rows, method.weighs("chosen") and rows is None) | of_graph(p, graph)
     facts = weights | {"full_participation": all(set(counts) == {1} for counts, _ in draws)}
     facts |= {name: name == kind for name in SAMPLINGS}
     facts["independent_noise"] = noise is None or not noise.shared or C == 1
-    run = Run(method, leaves, graph, rows, draws, E, T, Evaluator(numbers, claim.domains), noise)
+    algebra, scalar = Combinations(leaves, graph, rows), Evaluator(numbers, claim.domains).rational
+    following = Scenarios(noise, 2 if method.rules_use("again") else 1)
+    drawn = [(Draw(counts), chance) for counts, chance in draws]
+    replay = Replay(method, algebra, following, drawn, E, T, scalar, where="point")
+    measures = Measures(replay)
     spans = {name: tuple((lo, hi) for lo, hi in ends) for name, ends in ranges_of(method, C, 1, E, T).items()}
-    sides = Sides(world, claim.domains, measured(run, spans), arities(method), leaves.gap_of_minima)
+    sides = Sides(world, claim.domains, measured(measures, spans), arities(method), leaves.gap_of_minima)
     meets(claim, facts)
     lhs, rhs, ties = sides_of(claim, sides, at)
-    also_read(run)
+    also_read(measures)
     constraints = {**ties, **conditions(claim, sides), **assumed(claim, sides, leaves, facts, noise)}
     constraints |= {f"answer_{n}": room for n, (_, room) in enumerate(leaves.answers.values())}
     constraints |= steepness(claim, sides, leaves)
@@ -128,7 +135,7 @@ def _programme(claim: Claim, node: Node, at: Node) -> Programme:
         tuple(leaves.least[i] for i in range(C)) if len(leaves.least) == C else None,
         dict(sides.open),
         None if noise is None else noise.v,
-        tuple(tuple(run.errors[t, i] for i in range(C)) for t in range(T)) if accuracy and run.errors else (),
+        tuple(tuple(algebra.errors[t, i] for i in range(C)) for t in range(T)) if accuracy and algebra.errors else (),
         points_of(method),
     )
 
@@ -234,16 +241,16 @@ def arities(method: Method) -> dict[str, int]:
 
 
 def measured(
-    run: Run, spans: Mapping[str, tuple[tuple[int, int], ...]]
+    run: Measures[Vec, Measured], spans: Mapping[str, tuple[tuple[int, int], ...]]
 ) -> Callable[[str, tuple[int, ...]], Form | Extreme]:
-    known: dict[tuple[str, tuple[int, ...]], Form | Extreme] = {}
-
     def value(name: str, indices: tuple[int, ...]) -> Form | Extreme:
         if any(not low <= n <= high for n, (low, high) in zip(indices, spans.get(name, ()), strict=True)):
             raise Rejected(f"claim: got {name}{indices}, expected each index in its range")
-        if (name, indices) not in known:
-            known[name, indices] = run.measured(name, indices)
-        return known[name, indices]
+        x = run.value(name, indices)
+        if isinstance(x, Extreme) and all(form.known for form in x.forms):
+            known = [form.constant for form in x.forms]
+            return number(min(known) if x.kind == "least" else max(known))
+        return x
 
     return value
 
@@ -349,14 +356,15 @@ def points_of(method: Method) -> tuple[str, ...]:
     return tuple(sorted({part.name for part in parts if isinstance(part, Rule) and part.op == "point"}))
 
 
-def also_read(run: Run) -> None:
+def also_read(run: Measures[Vec, Measured]) -> None:
     """What every replay reads, whatever the claim says: measures of the whole run, and every answer of an oracle."""
-    if run.method.reads("oracle"):
-        run.law(run.T, -1)
-    for name, measure in run.method.measures.items():
+    replay = run.replay
+    if replay.method.reads("oracle"):
+        replay.law(replay.T, -1)
+    for name, measure in replay.method.measures.items():
         if not measure.at:
             try:
-                run.measured(name, ())
+                run.value(name, ())
             except OutOfReach:
                 continue
 

@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 
 from flint import fmpq
 
+from ..core.loss import ONE, ZERO, Vector
 from ..core.rational import affordable
-from ..losses.loss import ONE, ZERO, Vector
 from .form import (
     NOTHING,
     ORIGIN,

@@ -1,49 +1,19 @@
-"""What is drawn: minibatches of finitely many data points, and, when a round begins, who takes part with which one."""
+"""Draws of data: minibatches of finitely many data points, each with its probability."""
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from itertools import combinations, combinations_with_replacement, product
+from itertools import combinations_with_replacement, product
 from math import comb, factorial, prod
-from typing import NamedTuple
 
 from flint import fmpq
 
-from ..core.budget import paid, powered, spend, summed
-from ..core.rational import Malformed, Node, Rejected, affordable, shown
-from .loss import ONE, Vector
+from ..core.budget import paid, spend, summed
+from ..core.loss import ONE, Vector
+from ..core.randomness import STATES, Draw, Draws
+from ..core.rational import BITS, Malformed, Node, Rejected, affordable, shown
 
-SAMPLINGS = ("without_replacement", "with_replacement")
 POINTS = 10  # that a client may draw
-STATES = 4_096  # weighted states of a law, and outcomes of a draw
-
-
-class Draw(NamedTuple):
-    """Of one round: how often each client takes part, and which minibatch it draws, if it draws any."""
-
-    counts: tuple[int, ...]
-    batch: tuple[int, ...] = ()
-
-
-Draws = Sequence[tuple[Draw, fmpq]]  # with their probabilities
-
-
-def participation(node: Node | None, C: int) -> list[tuple[tuple[int, ...], fmpq]]:
-    """How often each client takes part, with the probability of each outcome."""
-    if node is None:
-        return [((1,) * C, ONE)]
-    given = node.fields("kind m")
-    kind, m = given["kind"].one_of(SAMPLINGS), given["m"].integer(1, C)
-    if kind == "without_replacement":
-        affordable(comb(C, m), STATES, node.where)
-        chosen = list(combinations(range(C), m))
-        return [(tuple(int(i in s) for i in range(C)), fmpq(1, len(chosen))) for s in chosen]
-    affordable(C**m, STATES, node.where)
-    chances: defaultdict[tuple[int, ...], fmpq] = defaultdict(fmpq)
-    for s in product(range(C), repeat=m):
-        chances[tuple(s.count(i) for i in range(C))] += fmpq(1, C**m)
-    return list(chances.items())
 
 
 def drawn(clients: list[tuple[tuple[int, ...], fmpq]], chances: list[list[fmpq]], shared: bool, where: str) -> Draws:
@@ -88,3 +58,10 @@ def batches(q: Vector, b: int, points: Sequence[int] | None = None) -> Iterator[
         orders = fmpq(factorial(b) // prod(map(factorial, times)))
         chance = paid(prod((powered(x, k) for x, k in zip(q, times, strict=True)), start=orders))
         yield tuple(fmpq(k, b) for k in times), chance
+
+
+def powered(x: fmpq, n: int) -> fmpq:
+    """x^n, n >= 0; refused before it is built where it is too long."""
+    if n * (x.height_bits() - 1) > BITS:
+        raise Rejected(f"claim: got a number of over {BITS} bits, expected at most {BITS}")
+    return paid(x**n)

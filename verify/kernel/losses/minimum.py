@@ -3,38 +3,72 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
 
 from flint import fmpq
 
-from .loss import ZERO, Loss, Vector, dot
+from ..core.loss import ZERO, ClientLoss, Loss, Vector, dot, semidefinite
+from ..core.problem import NONE, Problem, least_hessian, stationary
+from ..core.problem import Regulariser as AnyRegulariser
+from ..core.rational import Rejected, shown
 from .pieces import nonnegative
-from .regulariser import NONE, AnyRegulariser, Regulariser
+from .regulariser import Regulariser
 from .rotated import mix
-from .sample import AnyLoss, samples
+from .sample import samples
+from .table import Table
 
 
-def separable(losses: Sequence[AnyLoss]) -> list[Loss]:
+def separable(losses: Sequence[ClientLoss]) -> list[Loss]:
     """The losses, if no coordinate is mixed with another one and all are quadratic between kinks; otherwise none."""
-    plain = [loss for loss in losses if isinstance(loss, Loss) and loss.curves is None]
+    plain = [loss for loss in losses if isinstance(loss, Loss)]
     rows = range(len(plain[0].b) if plain else 0)
     mixed = any(loss.A[r][s] for loss in plain for r in rows for s in rows if r != s)
     return [] if mixed or len(plain) < len(losses) else plain
 
 
-def lowest(losses: Sequence[AnyLoss], p: Vector, g: AnyRegulariser) -> Vector | None:
+def lowest(losses: Sequence[ClientLoss], p: Vector, g: AnyRegulariser) -> Vector | None:
     """A global minimiser of F, where F is a sum over coordinates and does not fall for ever."""
+    g = Regulariser() if g == NONE else g
     if found := samples(losses):
         if any(loss.risk.basis != found[0].risk.basis for loss in found):
             return None
         f = mix(p, [loss.risk for loss in found])
-        return f.least() if g == NONE and f.bounded_below() else None
+        return f.least() if g == Regulariser() and f.bounded_below() else None
     if not isinstance(g, Regulariser):
         return None
     least = [line.lowest() for line in lines(separable(losses), p, g)]
     return tuple(x for x in least if x is not None) if least and None not in least else None
+
+
+def with_minimum(problem: Problem) -> Problem:
+    """With f_star, from a minimiser of a convex f or the best stationary point of a separable one.
+
+    Of F = f + g where there is a regulariser. A minimiser that the instance gives is checked.
+    """
+    g, w, f_star = problem.g, problem.w_star, None
+    best = lowest(problem.losses, problem.p, g)
+    if best is not None:
+        f_star = problem.value(best) + g.value(best)
+    if w is not None:
+        level = f_star is None and stationary(problem, w)
+        least = level and (semidefinite(least_hessian(problem)) or least_of_each(problem, w))
+        if not least and problem.value(w) + g.value(w) != f_star:
+            raise Rejected(f"instance.w_star: got {shown(w)}, expected a minimiser of a convex f")
+        f_star = problem.value(w) + g.value(w)
+    return replace(problem, f_star=f_star, w_star=best if w is None else w)
+
+
+def least_of_each(problem: Problem, w: Vector) -> bool:
+    """Whether every f_i less its tangent at w, each known at a few points and with a weight >= 0, is least at w.
+
+    Then F is least at w where minus the slope of f is a subgradient of g: F(x) - F(w) is at least sum_i p_i
+    <grad f_i(w), x - w> + g(x) - g(w).
+    """
+    tables = [loss for loss in problem.losses if isinstance(loss, Table)]
+    plain = len(tables) == len(problem.losses) and min(problem.p) >= 0
+    return plain and all(table.above_tangent(w) for table in tables)
 
 
 def lines(losses: Sequence[Loss], p: Vector, g: Regulariser) -> list[Line]:
@@ -75,7 +109,7 @@ class Line:
     def curvatures(self) -> list[fmpq]:
         """Of f, on every piece."""
         middles = [(a + b) / 2 for a, b in pairwise(self.ends)]
-        return [dot(self.p, [loss.curvature(self.j, x) for loss in self.losses]) for x in middles]
+        return [dot(self.p, [curvature(loss, self.j, x) for loss in self.losses]) for x in middles]
 
     def lowest(self) -> fmpq | None:
         """A global minimiser: the best of all kinks and stationary points; None where F falls for ever."""
@@ -115,3 +149,9 @@ class Line:
         inner = all(nonnegative(room(a), room((a + b) / 2), room(b), bounded=True) for a, b in pairwise(points))
         ends = ((points[0], -1), (points[-1], 1))
         return inner and all(nonnegative(*(room(x + k * side) for k in range(3)), bounded=False) for x, side in ends)
+
+
+def curvature(loss: Loss, j: int, x: fmpq) -> fmpq:
+    """Of a separable loss along coordinate j, at no kink."""
+    h, lo, hi, c = loss.bends[j] if loss.bends else (ZERO,) * 4
+    return loss.A[j][j] + (h if c - lo < x < c + hi else 0)

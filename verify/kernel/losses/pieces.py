@@ -9,8 +9,8 @@ from itertools import pairwise
 from flint import fmpq
 
 from ..core.budget import paid, spend, summed
+from ..core.loss import ZERO, dot
 from ..core.rational import Node, Rejected
-from .loss import ZERO, dot
 
 KNOTS, MIXED = 20, 200
 

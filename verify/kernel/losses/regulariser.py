@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from flint import fmpq
 
 from ..core.budget import summed
+from ..core.loss import ZERO, Vector
 from ..core.rational import Node
-from .loss import ZERO, Vector
 from .table import Penalty, read_penalty
 
 
@@ -54,11 +54,7 @@ class Regulariser:
         return B >= 0 and not self.ridge and d * max(self.up, self.down) ** 2 <= B**2
 
 
-NONE = Regulariser()
-AnyRegulariser = Regulariser | Penalty
-
-
-def read(node: Node, d: int) -> AnyRegulariser:
+def read(node: Node, d: int) -> Regulariser | Penalty:
     kind = node.kind(("l1", "pinball", "ridge", "table"))
     if kind == "table":
         return read_penalty(node, d)

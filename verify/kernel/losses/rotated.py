@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from flint import fmpq
 
 from ..core.budget import summed
+from ..core.loss import ONE, ZERO, Matrix, Vector, combine, dot
 from ..core.rational import Node, Rejected, affordable
 from . import pieces
-from .loss import ONE, ZERO, Matrix, Vector, combine, dot
 from .pieces import Pieces
 
 DENSE = 100  # variables of a basis that is no list of axes

@@ -10,14 +10,13 @@ from math import comb
 
 from flint import fmpq
 
+from ..core.loss import ZERO, ClientLoss, Matrix, Vector, dot
 from ..core.rational import Node, Rejected, affordable
 from . import pieces
 from .draws import batches, probabilities
-from .loss import ZERO, Loss, Matrix, Vector, dot
 from .pieces import Pieces, nonnegative
 from .rotated import Rotated, mix, read_basis
 from .rotated import read as read_point
-from .table import Table
 
 MINIBATCH, BATCHES = 1_000, 1_000  # points of a minibatch, where there is more than one to draw from, and how many
 
@@ -29,7 +28,7 @@ class Sample:
     points: tuple[Rotated, ...]
     q: Vector
     training: Vector
-    bends: bool = True
+    straight: bool = False
 
     @cached_property
     def risk(self) -> Rotated:
@@ -44,6 +43,9 @@ class Sample:
 
     def gradient(self, w: Vector) -> Vector:
         return self.risk.gradient(w)
+
+    def bend(self, w: Vector, v: Vector) -> Vector:
+        raise Rejected("instance.clients: got data points, expected losses with a Hessian")
 
     def hessian(self, most: bool) -> Matrix:
         """The smallest or the largest Hessian."""
@@ -67,9 +69,6 @@ class Sample:
         return [(chance, mix(shares, self.points)) for shares, chance in batches(self.q, b, every)]
 
 
-AnyLoss = Loss | Sample | Table
-
-
 def read(node: Node, d: int) -> Sample:
     given = node.fields("kind q points", "training basis")
     basis = read_basis(given["basis"], d) if "basis" in given else ()
@@ -81,7 +80,7 @@ def read(node: Node, d: int) -> Sample:
     return Sample(points, q, training)
 
 
-def samples(losses: Sequence[AnyLoss]) -> list[Sample]:
+def samples(losses: Sequence[ClientLoss]) -> list[Sample]:
     """All of them, or nothing if one has no data points."""
     found = [loss for loss in losses if isinstance(loss, Sample)]
     return found if len(found) == len(losses) else []
@@ -108,3 +107,6 @@ def similar_slopes(risks: Sequence[Pieces], p: Vector, B: fmpq) -> bool:
     inner = all(nonnegative(room(a), room((a + b) / 2), room(b), bounded=True) for a, b in pairwise(knots))
     ends = ((knots[0], -1), (knots[-1], 1))
     return inner and all(nonnegative(*(room(x + k * side) for k in range(3)), bounded=False) for x, side in ends)
+
+
+LOSSES = {"sample": read}

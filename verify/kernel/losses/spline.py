@@ -9,8 +9,8 @@ from itertools import pairwise
 from flint import fmpq
 
 from ..core.budget import summed
+from ..core.loss import ONE, ZERO, Matrix, Vector, combine, dot, minus, semidefinite
 from ..core.rational import Node, Rejected, affordable
-from .loss import ONE, ZERO, Loss, Matrix, Vector, combine, dot, minus
 
 KNOTS, DIMENSIONS = 60, 20
 Cubic = tuple[fmpq, fmpq, fmpq, fmpq]  # coefficients, constant first
@@ -114,6 +114,7 @@ class Curves:
     b: Vector
     turn: Vector
     parts: tuple[Spline, ...]  # all of it, by coordinates of y
+    straight: bool = False
 
     def turned(self, w: Vector) -> Vector:
         """The reflection, which is its own inverse."""
@@ -131,6 +132,14 @@ class Curves:
         bent = zip(self.parts, self.turned(w), self.turned(v), strict=True)
         return self.turned(tuple(part.bend(y) * x for part, y, x in bent))
 
+    def above(self, mu: fmpq) -> bool:
+        """Whether every curvature is at least mu."""
+        return semidefinite(self.hessian(most=False), 1, -mu)
+
+    def below(self, L: fmpq) -> bool:
+        """Whether every curvature is at most L."""
+        return semidefinite(self.hessian(most=True), -1, L)
+
     def hessian(self, most: bool) -> Matrix:
         ends = [part.bends() for part in self.parts]
         rows: list[Vector] = []
@@ -146,15 +155,14 @@ def _bounded(ends: tuple[fmpq, fmpq] | None) -> tuple[fmpq, fmpq]:
     return ends
 
 
-def curves(node: Node, d: int) -> Loss:
-    """A user's loss, curves alone."""
+def curves(node: Node, d: int) -> Curves:
+    """A user's loss."""
     affordable(d, DIMENSIONS, node.where)
     given = node.fields("kind base eta a b turn")
     base, eta = (tuple(read(part) for part in given[name].items(d)) for name in ("base", "eta"))
     a, b, turn = (given[name].vector(d) for name in ("a", "b", "turn"))
     parts = tuple(mix((ONE, x, y), (f, LINE, g)) for x, y, f, g in zip(a, b, base, eta, strict=True))
-    none = (ZERO,) * d
-    return Loss((none,) * d, none, curves=Curves(base, eta, a, b, turn, parts))
+    return Curves(base, eta, a, b, turn, parts)
 
 
 # what bounds separable losses, one spline a coordinate
@@ -223,3 +231,6 @@ def read(node: Node) -> Spline:
     if len(x) > KNOTS:
         raise given["x"].malformed(f"at most {KNOTS} knots")
     return Spline(tuple(zip(x, given["s"].vector(len(x)), strict=True)), given["a"].rational(), given["g"].rational())
+
+
+LOSSES = {"curves": curves}

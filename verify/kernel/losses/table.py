@@ -18,8 +18,8 @@ from dataclasses import dataclass
 from flint import fmpq, fmpz
 
 from ..core.budget import HASH, label, paid, spend
+from ..core.loss import DENSE, ONE, ZERO, Matrix, Vector, combine, dot, minus, norm2
 from ..core.rational import Node, Rejected, affordable, shown
-from .loss import DENSE, ONE, ZERO, Matrix, Vector, combine, dot, minus, norm2
 
 Point = tuple[Vector, Vector, fmpq]  # x, g, f
 
@@ -29,7 +29,7 @@ class Table:
     mu: fmpq
     L: fmpq | None  # None: not smooth, so that g are subgradients
     points: Mapping[tuple[fmpz, ...], Point]  # by the label of x
-    bends: bool = True  # every outcome of a run is followed
+    straight: bool = False  # every outcome of a run is followed
 
     def at(self, w: Vector) -> Point:
         spend(HASH * len(w))
@@ -43,6 +43,9 @@ class Table:
 
     def gradient(self, w: Vector) -> Vector:
         return self.at(w)[1]
+
+    def bend(self, w: Vector, v: Vector) -> Vector:
+        raise Rejected("instance.clients: got a table, expected losses with a Hessian")
 
     def hessian(self, most: bool) -> Matrix:
         """No Hessian of a function of the class is larger, or smaller: L or mu times the identity."""
@@ -203,3 +206,6 @@ class Penalty:
 def read_penalty(node: Node, d: int) -> Penalty:
     given = node.fields("kind points")
     return Penalty(entered(given["points"], d, ZERO, None, node.where))
+
+
+LOSSES = {"table": read}

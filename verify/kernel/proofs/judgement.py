@@ -15,9 +15,9 @@ from flint import fmpq
 
 from ..core.claim import Claim
 from ..core.expression import Relation, Tree
-from ..core.expression import told as formula
 from ..core.rational import Node, Rejected
 from .forms import BOUND, WHOLE, Forms, Need, Ranges, substituted
+from .formula_text import told as formula
 from .polynomials import Form, text
 from .vectors.frame import Frame
 

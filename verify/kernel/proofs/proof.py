@@ -12,7 +12,7 @@ from ..core.claim import Claim
 from ..core.claim import read as read_claim
 from ..core.expression import DOMAINS, Relation, Tree, free, parse, parse_relation
 from ..core.rational import Malformed, Node, Rejected
-from ..worlds.registry import HOMES
+from ..core.world import SETTINGS
 from .forms import Forms
 from .judgement import KINDS, ZERO, Context, Judgement, among, offers_of, same, told
 from .polynomials import ONE, Form
@@ -65,7 +65,7 @@ def _checked(file: object, accepted: Mapping[str, Accepted]) -> Accepted:
     given = Node(file, "proof").fields("format statement claim judgements", "cites letters names frame")
     given["format"].one_of((FORMAT,))
     claim = read_claim(given["claim"])
-    if not claim.then or claim.kind == "experiment" or claim.setting not in HOMES:
+    if not claim.then or claim.kind == "experiment" or claim.setting not in SETTINGS:
         raise Rejected("claim: got nothing that holds for all instances of a setting, expected relations")
     if given["statement"].identifier() != claim.id:
         raise given["statement"].malformed("the id of the claim")
@@ -171,6 +171,8 @@ def _judged(
     name = given["rule"].one_of(RULES)
     under = tuple(parse_relation(entry) for entry in given["under"].items()) if "under" in given else ()
     stated = Judgement(parse_relation(given["says"]), under)
+    for _, low, high in under:  # what cannot be read is refused here, not only where it is discharged
+        context.forms.difference(low, high)
     places = [entry.integer(0, len(before) - 1) for entry in given["by"].items()] if "by" in given else []
     if not growths.keys().isdisjoint(places):
         raise Rejected(f"{node.where}: got an order of growth to rest on, expected relations between numbers")

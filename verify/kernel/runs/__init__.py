@@ -1,1 +1,1 @@
-"""The replay of a method on explicit losses: distributions, measures, and what is assumed of a run."""
+"""Runs beyond the core: long ones by their moments, few points for many outcomes, irrational steps, data points."""

@@ -8,25 +8,28 @@ While numbers are short that is followed in rationals, otherwise by repeated squ
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import product
 
 from flint import arb, arb_mat, fmpq, fmpq_mat
 
 from ..core.budget import paid, price, spend, summed
-from ..core.expression import Value
-from ..core.method import NOISE, Atom, Measure, Method, Number, Rule, rules
+from ..core.expression import Tree, Value
+from ..core.loss import ONE, ZERO, ClientLoss, Loss, Matrix, Vector, dot
+from ..core.measures import Indices, Measures
+from ..core.method import NOISE, PICKED, Atom, Measure, Method, Number, Rule, rules
+from ..core.problem import Here, Problem
+from ..core.randomness import Draw, Draws, Noise
 from ..core.rational import Rejected, affordable
-from ..losses.draws import Draw, Draws
-from ..losses.loss import ONE, ZERO, Loss, Matrix, Vector, dot
+from ..core.run import LOSSES, Fields, noisy
+from ..core.walk import Key, Kick, Marked, Place, Vectors
 from ..losses.pieces import Pieces
 from ..losses.rotated import Rotated
-from ..losses.sample import AnyLoss, Sample
+from ..losses.sample import Sample
 from ..losses.spline import Curves, Spline
-from .distribution import unflattened
-from .noise import Noise
-from .problem import Problem
-from .rule_value import Place, State
+from ..losses.table import Mixture, Penalty, Table
+from .data import data_of
+from .mean_covariance import State, unflattened
 
 EXACT, SIZE = 40_000, 144  # bits of the last round, of entries of a vector of moments
 LINEAR = ("name", "+", "*", "mean", "sampled", "zero", "start", "noisy", "again")  # affine whatever the losses are
@@ -68,7 +71,7 @@ class Boxed:
     problem: Problem
     draws: Draws
     kicks: Sequence[tuple[Vector, ...]]  # what each independent sign of a step moves
-    scalar: Mapping[int, fmpq]  # by the identity of their trees
+    scalars: Mapping[Tree, fmpq]
     noise: Noise
 
     def state(self, x: Vector, whole: bool) -> State:
@@ -77,17 +80,19 @@ class Boxed:
         shapes += [(name, len(self.problem.p)) for name in self.method.client] if whole else []
         return unflattened(x, shapes, len(self.problem.start))
 
+    def scalar(self, factor: Tree) -> fmpq:
+        return factor if isinstance(factor, fmpq) else self.scalars[factor]
+
     def entries(self, whole: bool) -> int:
         clients = len(self.method.client) * len(self.problem.p) if whole else 0
         return len(self.problem.start) * (len(self.method.server) + clients)
 
-    def affine(self, of: Callable[[Place], Vector], whole: bool, draw: Draw) -> Affine:
+    def affine(self, of: Callable[[Here], Vector], whole: bool, draw: Draw) -> Affine:
         """The map that `of` is, from its values at 0, at the unit vectors, and at every sign."""
         D, none = self.entries(whole), self.noise.none
 
         def at(x: Vector, kick: tuple[Vector, ...] = none) -> Vector:
-            place = Place(self.problem, self.state(x, whole), kick, draw.counts, self.scalar, batch=draw.batch)
-            return of(place)
+            return of(Place(self.problem, alone(self.state(x, whole)), Kick(kick), draw, self.scalars))
 
         offset = at((ZERO,) * D)
         units = [at(tuple(fmpq(j == k) for k in range(D))) for j in range(D)]
@@ -96,22 +101,22 @@ class Boxed:
         noise = tuple(zip(*apart[1], strict=True)) or ((),) * len(offset)
         return Affine(tuple(zip(offset, *apart[0], strict=True)), noise)
 
-    def phases(self) -> Iterator[tuple[str, bool, Draw, fmpq, Callable[[Place], Vector]]]:
+    def phases(self) -> Iterator[tuple[str, bool, Draw, fmpq, Callable[[Here], Vector]]]:
         """Every phase under every draw on which it depends: whether clients' vectors are there before it."""
         phases, first = self.method.phases, self.draws[0][0]
 
-        def flat(state: State) -> Vector:
+        def flat(state: Vectors[Vector]) -> Vector:
             names = [*self.method.server, *self.method.client]
             return tuple(x for name in names if name in state for vector in state[name] for x in vector)
 
-        def last(place: Place) -> Vector:
-            ended = place.carried(phases["end"], False)
-            after = replace(place, state=ended, means={}, twins=[]).carried(phases["update"], True)
+        def last(place: Here) -> Vector:
+            ended = alone(place.carried(phases["end"], False))
+            after = replace(place, state=ended, moment={}, here={}).carried(phases["update"], True)
             return flat({name: after[name] for name in self.method.server})
 
         yield "begin", False, first, ONE, lambda place: flat(place.carried(phases["begin"], False))
         if phases["local"]:
-            rough, most = self.noise.rough(), len(self.noise.v)
+            rough, most = rough_draws(self.noise), len(self.noise.v)
             for bent in rough:
                 yield (
                     "local",
@@ -119,13 +124,13 @@ class Boxed:
                     first,
                     fmpq(1, len(rough)),
                     lambda place, bent=bent: flat(
-                        replace(place, kick=(*place.kick[:most], *bent)).carried(phases["local"], False)
+                        replace(place, kick=Kick((*place.kick.vectors[:most], *bent))).carried(phases["local"], False)
                     ),
                 )
         for draw, chance in self.draws:
             yield "update", True, draw, chance, last
 
-    def points(self) -> Iterator[tuple[bool, Draw, Callable[[Place], Vector]]]:
+    def points(self) -> Iterator[tuple[bool, Draw, Callable[[Here], Vector]]]:
         """Where losses are read, and what they are solved by."""
         blocks = [(phase != "begin", [*block.values()]) for phase, block in self.method.phases.items()]
         blocks += [(within(m), rules(m.terms)) for m in followable(self.method)]
@@ -137,7 +142,7 @@ class Boxed:
             for point in (arg for _, atom in measure.terms for arg in _valued(atom)):
                 yield from self.read_at(within(measure), point)
 
-    def read_at(self, whole: bool, point: Rule) -> Iterator[tuple[bool, Draw, Callable[[Place], Vector]]]:
+    def read_at(self, whole: bool, point: Rule) -> Iterator[tuple[bool, Draw, Callable[[Here], Vector]]]:
         """Of every client, under every draw on which the point depends."""
         draws = self.draws if point.has("sampled") else self.draws[:1]
         for i, (draw, _) in product(range(len(self.problem.p)), draws):
@@ -169,7 +174,7 @@ class Boxed:
         for draw, chance in self.draws if any(r.op == "sampled" for r in rules(number)) else [(self.draws[0][0], ONE)]:
             for factor, atom in number:
                 row = self.atom(atom, 0, whole, draw)
-                total += fmpq_mat([[paid(chance * self.scalar[id(factor)] * x) for x in row]])
+                total += fmpq_mat([[paid(chance * self.scalar(factor) * x) for x in row]])
         return total
 
     def atom(self, atom: Atom, i: int, whole: bool, draw: Draw) -> Vector:
@@ -224,7 +229,7 @@ class Followed:
         return times(form, y)[0, 0] * share
 
 
-def followed(boxed: Boxed, low: Vector, high: Vector, first: State, E: int, T: int) -> Followed:
+def followed(boxed: Boxed, low: Vector, high: Vector, first: Vectors[Vector], E: int, T: int) -> Followed:
     """Rejected unless the run stays in the box, all rules are affine there, and losses quadratic where it reads."""
     method, problem = boxed.method, boxed.problem
     blocks = [rule for block in method.phases.values() for top in block.values() for rule in top.all()]
@@ -235,7 +240,8 @@ def followed(boxed: Boxed, low: Vector, high: Vector, first: State, E: int, T: i
         raise Rejected("instance.box: got a method with other rules, expected affine ones that do not see who is drawn")
     if [*method.server] != method.kept or not method.steady:
         raise Rejected("instance.box: got a method with memory or with a clock, expected the server's vectors alone")
-    if problem.oracle.step or any(len(risks) != 1 for risks in problem.batches):
+    data = data_of(problem)
+    if data is not None and (data.oracle.step or any(len(risks) != 1 for risks in data.batches)):
         raise Rejected("instance.box: got minibatches or an oracle that errs, expected neither")
     if any(point.has("noisy_hess") for r in (*blocks, *seen) if r.op in READ for point in r.args[:1]):
         raise Rejected("instance.box: got losses that are read where a Hessian's noise leads, expected other points")
@@ -269,34 +275,34 @@ def within(measure: Measure) -> bool:
 
 def on_box(problem: Problem, region: Sequence[tuple[fmpq, fmpq]]) -> Problem:
     """The problem with the quadratics that its losses are there."""
-    if not problem.batches:
+    data = data_of(problem)
+    if data is None:
         return replace(problem, losses=tuple(smooth(loss, region) for loss in problem.losses))
     ((low, high),) = region
-    whole = {name: quadratic(f, low, high) for name, f in problem.whole.items()}
-    risks = [quadratic(own[0], low, high) for own in problem.batches]
+    whole: dict[str, Rotated | Mixture] = {name: quadratic(f, low, high) for name, f in data.whole.items()}
+    risks = [quadratic(own[0], low, high) for own in data.batches]
     losses = tuple(Sample((f,), (ONE,), (ONE,)) for f in risks)
-    return replace(problem, losses=losses, whole=whole, batches=tuple((f,) for f in risks))
+    return replace(problem, losses=losses, data=replace(data, whole=whole, batches=tuple((f,) for f in risks)))
 
 
 def _written(problem: Problem) -> list[object]:
     """What two problems of quadratics have in common if they are one."""
     plain = [(f.A, f.b, f.constant) for f in problem.losses if isinstance(f, Loss)]
-    return [*plain, *problem.batches, *problem.whole.values()]
+    data = data_of(problem)
+    return [*plain, *([] if data is None else [*data.batches, *data.whole.values()])]
 
 
-def smooth(loss: AnyLoss, region: Sequence[tuple[fmpq, fmpq]]) -> Loss:
+def smooth(loss: ClientLoss, region: Sequence[tuple[fmpq, fmpq]]) -> Loss:
     """The quadratic that a loss is where every coordinate is between the ends."""
-    if not isinstance(loss, Loss) or loss.bends:
-        raise Rejected("instance.box: got kinks or data points, expected losses with a Hessian")
-    if loss.curves is None:
+    if isinstance(loss, Loss) and not loss.bends:
         return loss
-    if not isinstance(loss.curves, Curves) or any(loss.curves.turn):
+    if not isinstance(loss, Curves):
+        raise Rejected("instance.box: got kinks or data points, expected losses with a Hessian")
+    if any(loss.turn):
         raise Rejected("instance.box: got losses that are turned, expected sums over coordinates")
-    each = [_parabola(part, *ends) for part, ends in zip(loss.curves.parts, region, strict=True)]
-    d = range(len(each))
-    A = tuple(tuple(x + each[r][0] * (r == s) for s, x in enumerate(loss.A[r])) for r in d)
-    b = tuple(loss.b[r] - each[r][1] for r in d)
-    return Loss(A, b, summed((constant for _, _, constant in each), loss.constant))
+    each = [_parabola(part, *ends) for part, ends in zip(loss.parts, region, strict=True)]
+    A = tuple(tuple(a if r == s else ZERO for s in range(len(each))) for r, (a, _, _) in enumerate(each))
+    return Loss(A, tuple(-slope for _, slope, _ in each), summed(constant for _, _, constant in each))
 
 
 def _parabola(f: Spline, low: fmpq, high: fmpq) -> tuple[fmpq, fmpq, fmpq]:
@@ -350,3 +356,80 @@ def times(x: Array, y: Array) -> Array:
 
 def _balls(x: Array) -> arb_mat:
     return x if isinstance(x, arb_mat) else arb_mat([[arb(entry) for entry in row] for row in x.tolist()])
+
+
+def alone(vectors: Vectors[Vector]) -> Marked[Vector]:
+    """A state whose vectors are all told apart: what is computed in it is looked up nowhere else."""
+    marks, n = dict[Key, tuple[int, ...]](), 0
+    for name, each in vectors.items():
+        marks[name] = tuple(range(n, n + len(each)))
+        n += len(each)
+    return Marked(vectors, marks)
+
+
+def rough_draws(noise: Noise) -> list[tuple[Vector, ...]]:
+    """All that the signs of the Hessians may do in one step, each as probable as the others."""
+    signs = [(h, tuple(-x for x in h)) if any(h) else (h,) for h in noise.h]
+    return list(product(*signs))
+
+
+@dataclass(frozen=True, slots=True)
+class Box:
+    """The measures of a run that no outcome takes out of a box on which every loss is a quadratic."""
+
+    measures: Measures[Vector, fmpq]  # those without indices are known before the run
+    problem: Problem
+    noise: Noise
+    low: Vector
+    high: Vector
+    known: dict[tuple[str, Indices], fmpq] = field(default_factory=dict[tuple[str, Indices], fmpq])
+    run: list[Followed] = field(default_factory=list[Followed])  # one at most
+
+    def value(self, name: str, indices: Indices) -> Value:
+        replay = self.measures.replay
+        measure = replay.method.measures[name]
+        if not measure.at:
+            return self.measures.value(name, indices)
+        if (name, indices) in self.known:
+            return self.known[name, indices]
+        where = dict(zip(measure.at, indices, strict=True))
+        if measure.law not in ("", *PICKED) or measure.extreme or {*measure.at} & {*"ijn"}:
+            raise Rejected("instance.box: got another measure, expected the expectation of what all clients do")
+        value = self.followed(measure).measured(
+            measure, where.get("t", 0) - replay.method.counts_from, where.get("k", 0)
+        )
+        if isinstance(value, fmpq):  # a ball has the precision of the moment
+            self.known[name, indices] = value
+        return value
+
+    def followed(self, measure: Measure) -> Followed:
+        if not self.run:
+            replay = self.measures.replay
+            method = replay.method
+            if method.reads(*SOLVED):  # rejects what is not strongly convex
+                replay.law(0, 0)
+                replay.expected(measure.terms, 0, 0, -1, 0, 0)
+            noise, none = self.noise, tuple(ZERO for _ in self.noise.v[0])
+            kicks = replace(noise, h=(none,) * len(noise.h)).kicks()
+            scalars = replay.scalars(method.scalars, 0, 0)
+            boxed = Boxed(method, self.problem, replay.draws, kicks, scalars, noise)
+            self.run.append(followed(boxed, self.low, self.high, replay.initial(), replay.E, replay.T))
+        return self.run[0]
+
+
+def boxed(given: Fields, measures: Measures[Vector, fmpq], problem: Problem, noise: Noise) -> Box:
+    """The measures in the box that an instance gives."""
+    method, d = measures.replay.method, len(problem.start)
+    if any(isinstance(loss, Table) for loss in problem.losses) or isinstance(problem.g, Penalty):
+        raise Rejected("instance.box: got losses known at a few points, expected losses that are quadratic there")
+    ends = given["box"].fields("low high")
+    low, high = ends["low"].vector(d), ends["high"].vector(d)
+    data = any(n.kind(LOSSES) == "sample" for n in given["clients"].items())
+    few = "steps" in given["noise"].mapping()
+    if "oracle" in given or method.steps or (data and noisy(given)) or few:
+        raise given["box"].malformed(
+            "none, unless there are exact answers, no noise of data points or of a few steps, and rounds"
+        )
+    if not all(a < b for a, b in zip(low, high, strict=True)):
+        raise Rejected("instance.box: got an empty one, expected low < high")
+    return Box(measures, problem, noise, low, high)

@@ -19,11 +19,11 @@ import time
 from typing import Any, cast
 
 from ..core.budget import MOST
+from ..core.check import attains, check, claimed, is_instance
 from ..core.claim import read as read_claim
 from ..core.rational import Malformed, Node, Rejected, shown
 from ..gram.point_proof import PROOF, is_proof, prove
 from ..proofs import proof as proofs
-from ..worlds.check import attains, check, claimed, is_instance
 
 READY = b"fedaudit"
 REQUEST = struct.Struct(">dQQ")  # seconds, bytes of memory beyond the interpreter's own, length of what follows

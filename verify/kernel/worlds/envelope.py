@@ -5,9 +5,9 @@ from __future__ import annotations
 from flint import fmpq
 
 from ..core.claim import Claim
+from ..core.loss import ZERO
 from ..core.rational import Node, Rejected
 from ..core.world import Reader, World, tabled
-from ..losses.loss import ZERO
 from ..losses.pieces import Pieces, mix
 from ..losses.pieces import read as read_pieces
 from .minibatch import shared

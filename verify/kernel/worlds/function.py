@@ -8,11 +8,12 @@ from flint import fmpq
 
 from ..core.budget import summed
 from ..core.claim import Claim
+from ..core.loss import ONE, ZERO, Loss, Vector, combine, dot, minus, norm2, piecewise, quadratic
+from ..core.problem import NONE
 from ..core.rational import Malformed, Node, Rejected, shown
 from ..core.world import Reader, World, tabled
-from ..losses.loss import ONE, ZERO, Loss, Vector, combine, dot, minus, norm2, piecewise, quadratic
 from ..losses.minimum import lines, lowest, separable
-from ..losses.regulariser import NONE
+from ..losses.regulariser import Regulariser
 
 COUNT = 100
 LOSSES = {"quadratic": quadratic, "piecewise": piecewise}
@@ -78,7 +79,7 @@ def combination(node: Node, claim: Claim) -> World:
         raise Malformed("instance.functions: got a Hessian that is not diagonal, expected separable functions")
     L, lam = given["L_i"].vector(N, least=0), given["lam"].vector(N)
     each = all(f.above(-x) and f.below(x) for f, x in zip(losses, L, strict=True))
-    most = max(abs(x) for line in lines(losses, lam, NONE) for x in line.curvatures())
+    most = max(abs(x) for line in lines(losses, lam, Regulariser()) for x in line.curvatures())
     values = {"D": fmpq(d), "N": fmpq(N), "smoothness": most}
     return tabled(values, {"lam": lam, "L_i": L}, {"each_smooth": each, **weighed(lam)}, listed=["lam", "L_i"])
 

@@ -15,10 +15,10 @@ from flint import fmpq
 
 from ..core.budget import summed
 from ..core.claim import Claim
+from ..core.loss import ONE, ZERO, Vector, combine, dot, minus, norm2
 from ..core.rational import Node, Rejected, affordable
 from ..core.world import Reader, World, named, tabled
 from ..losses.draws import batches, number
-from ..losses.loss import ONE, ZERO, Vector, combine, dot, minus, norm2
 from ..losses.spline import LINE, Cubic, Spline, hessian_spread, mix, spread, steepest2
 from ..losses.spline import read as read_spline
 

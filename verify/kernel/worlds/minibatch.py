@@ -10,10 +10,10 @@ from flint import fmpq
 
 from ..core.budget import paid, summed
 from ..core.claim import Claim
+from ..core.loss import Vector, dot, minus, norm2
 from ..core.rational import Node, Rejected
 from ..core.world import Reader, World, tabled
 from ..losses.draws import probabilities
-from ..losses.loss import Vector, dot, minus, norm2
 from ..losses.pieces import Pieces, mix
 from ..losses.pieces import read as read_pieces
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from flint import fmpq
 
-from ..core.budget import powered, summed
+from ..core.budget import summed
 from ..core.claim import Claim
+from ..core.loss import combine, norm2
 from ..core.rational import BITS, Malformed, Node, affordable
 from ..core.world import Reader, World, tabled
-from ..losses.loss import combine, norm2
+from ..losses.draws import powered
 
 COUNT = 1_000
 INPUTS = {"lambda": "real", "sigma": "nonnegative"}

@@ -9,10 +9,10 @@ from flint import fmpq
 
 from ..core.budget import paid, spend, summed
 from ..core.claim import Claim
+from ..core.loss import ONE, ZERO, Vector, combine, minus
 from ..core.rational import Node, affordable
 from ..core.world import Reader, World, tabled
 from ..losses.draws import batches, number
-from ..losses.loss import ONE, ZERO, Vector, combine, minus
 from .meta import COUNT, SIZE
 
 WORK = 400_000

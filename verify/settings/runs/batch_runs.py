@@ -102,6 +102,7 @@ def setup_of(
     def on(x: Array) -> Any:
         return to_backend(backend, x)
 
+    box = family_of(shape).box(parts.loss)
     problem = family_of(shape).problem({k: on(v) for k, v in parts.loss.items()}, on(parts.p))
     g, w_star = None, problem.minimiser() if requirements.reads_minimum(reading) else None
     if "regulariser" in dict(shape.flags):
@@ -114,9 +115,9 @@ def setup_of(
         _scalars(known, shape, backend, reading.claim["method"].get("counts_from", 0)),
         shape["E"],
         shape["T"],
-        v=on(parts.v) if noise.kind != "none" else None,
+        v=None if noise.law.silent else on(parts.v),
         h=on(parts.h) if parts.h is not None else None,
-        shared=noise.kind == "shared",
+        shared=noise.law.one_sign,
         noisy_steps=noise.steps(draws(shape, requirements.counts_steps(reading))),
         loud=noise.clients(shape["C"]),
         sampling=sampling_of(shape),
@@ -127,9 +128,9 @@ def setup_of(
         rows=on(parts.rows) if parts.rows is not None else None,
         floor=on(ROUNDING * parts.high * np.abs(parts.loss["c"]).max(axis=(1, 2)) ** 2),
         signs=None if signs is None else on(signs),
-        minibatch=_minibatch(shape) if "low" not in parts.loss else None,
-        moments="low" in parts.loss,
-        box=tuple(on(parts.loss[end][:, 0]) for end in ("low", "high")) if shape.follows_moments else None,
+        minibatch=_minibatch(shape) if box is None else None,
+        moments=box is not None,
+        box=(on(box[0][:, 0]), on(box[1][:, 0])) if box is not None and shape.follows_moments else None,
         oracle=None if oracle is None else (on(oracle[0]), on(oracle[1])),
     )
 

@@ -58,8 +58,8 @@ def exact_instance(reading: Reading, shape: Shape, genome: Genes, known: ExactVa
         instance["weights"] = rows
     if sampling := sampling_of(shape):
         instance["participation"] = {"kind": sampling[0], "m": sampling[1]}
-    if "low" in loss:
-        instance["box"] = {"low": text(loss["low"][0]), "high": text(loss["high"][0])}
+    if (box := family_of(shape).box(loss)) is not None:
+        instance["box"] = {"low": text(box[0][0]), "high": text(box[1][0])}
     if parts.graph is not None:
         instance["graph"] = text(parts.graph[0])
     if "oracle" in dict(shape.flags):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import reduce
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 
@@ -65,19 +65,17 @@ def parts_of(reading: Reading, shape: Shape, genome: Genes, known: Mapping[str, 
     p = _weights(reading, C, genome, links, high)
     scale = genome["scale"][:, None]
     w0 = scale * genome["start"]
-    if "between" in genome:
-        w0 = cast("Any", family_of(shape)).start(genome, genome["scale"])
+    if (begins := family_of(shape).start(genome, genome["scale"])) is not None:
+        w0 = begins
     start = dict(shape.flags).get("start")
     genome = _laid_out(genome, start, C)
     loss = _losses(reading, shape, genome, p, low, high)
-    lengths = [abs(loss[name]).max(axis=(1, 2)) for name in ("c", "lo", "hi") if name in loss]
-    far = reduce(np.maximum, [abs(w0).max(axis=1), *lengths])
+    far = reduce(np.maximum, [abs(w0).max(axis=1), *family_of(shape).lengths(loss)])
     if start:
         w0 = loss["c"][:, -1] if start == "client" else 0 * w0
-    if "pace" in loss and (step := requirements.stride(reading)):
-        # where all users move alike: far enough upstream to arrive with the last local step
-        stride = (shape["E"] - 1) * known[step]
-        w0 = w0 + stride[:, None] * loss["pace"]
+    downhill = family_of(shape).downhill(loss)
+    if downhill is not None and (step := requirements.stride(reading)):  # to arrive with the last local step
+        w0 = w0 + ((shape["E"] - 1) * known[step])[:, None] * downhill
     noise = noise_of(shape)
     level = noise.level(genome, C) if "noise" in genome else 0 * p
     if requirements.argument(reading, "minibatch_variance"):

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from math import isqrt, prod
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 
@@ -103,7 +103,7 @@ class RunSetting(Limited):
             **family_of(shape).bounds(genome, high, genome["scale"]),
         }
         if requirements.argument(reading, "lipschitz"):
-            values["lipschitz"] = cast("Any", family_of(shape)).steepest(genome, high, genome["scale"])
+            values["lipschitz"] = family_of(shape).steepest(genome, high, genome["scale"])
         constants = {name: values.get(a, 0 * high) for name, a in requirements.constants(reading).items()}
         constants |= dict.fromkeys(requirements.ones(reading), 1 + 0 * high)
         constants |= {name: size + 0 * high for name, size in named_sizes(reading, shape).items()}

@@ -37,7 +37,7 @@ def run_shape(
 ) -> Shape:
     """The shape of runs of these sizes."""
     flags = {"loss": family.name, **noise.flags, "sampling": sampling or "all", **layout}
-    batch = {"b": 4 if noise.kind != "none" and counts["E"] > 1 else 1} if "regulariser" in layout else {}
+    batch = {"b": 4 if not noise.law.silent and counts["E"] > 1 else 1} if "regulariser" in layout else {}
     return Shape.of(flags, **counts, **batch, **noise.sizes, **({"m": m} if sampling else {}))
 
 
@@ -68,7 +68,7 @@ def outcomes(shape: Shape, family: Family, counts_steps: bool) -> int:
     own, drawn, total = noise_of(shape), sampling_of(shape), draws(shape, counts_steps)
     g = FAMILIES[dict(shape.flags).get("regulariser", "none")]
     moments = family.affine and g.affine and not counts_steps and own.steps(total) is None
-    if drawn is None and (moments or own.kind == "none"):
+    if drawn is None and (moments or own.law.silent):
         return 1
     twice = dict(shape.flags).get("draws") == "twice"
     return paths_needed(shape["T"], shape["C"], own.signs(total, shape["C"], twice), drawn)

@@ -48,8 +48,8 @@ def smaller_runs(setting: Setting, reading: Reading, shape: Shape, genome: Genes
             noise = noise_of(short).within(draws(short, requirements.counts_steps(reading)))
             smaller.append((with_noise(short, noise), _first(genes, genome, axis, n)))
     smaller += [(with_noise(shape, noise), dict(genome)) for noise in noise_of(shape).fewer()]
-    if family_of(shape).name == "bent" and counts["d"] == 1:
-        straight = Shape(shape.counts, tuple((k, "quadratic" if k == "loss" else v) for k, v in shape.flags))
+    if (simpler := family_of(shape).straight) and counts["d"] == 1:
+        straight = Shape(shape.counts, tuple((k, simpler if k == "loss" else v) for k, v in shape.flags))
         smaller.append((straight, dict(genome)))
     if "none" in requirements.regularisers(reading) and flags.get("regulariser") not in (None, "none"):
         plain = Shape(shape.counts, tuple((k, "none" if k == "regulariser" else v) for k, v in shape.flags))

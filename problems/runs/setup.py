@@ -1,0 +1,93 @@
+"""What a run needs besides its method, and the places that it comes to.
+
+A vector of the run is an array (S, n, c, d): S outcomes of the law, n instances, c = 1 at the server and C at the
+clients.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import lru_cache
+from itertools import combinations, product
+from typing import Any
+
+from ..arrays.array_checks import Array, namespace
+from ..losses.regularised import Regulariser
+
+ROUNDS, ENDS = -1, -2  # in place of a round: all of them; all and the end of the last
+State = dict[str, Array]
+Measured = dict[str, Array]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Setup:
+    """What a run needs besides the method. Arrays of the problem have the batch axis n."""
+
+    problem: Any  # Quadratics, Piecewise, Wells, ...: value, grad, gap_from, optimum, p, C, d
+    start: Array  # (n, d)
+    scalar: Callable[[Any], Array]  # a tree -> an array that broadcasts to (n, T, E)
+    E: int
+    T: int
+    v: Array = None  # (n, C, d): noise s v_i with a fair sign s per step
+    h: Array = None  # (n, C, d): Hessians at a data point are Hess f_i + s diag(h_i), s another fair sign
+    shared: bool = False  # one sign for all clients of a step
+    noisy_steps: tuple[int, ...] | None = None  # with noise, counted over all rounds; None: all of them
+    loud: int | None = None  # v_i = 0 beyond the first so many clients, so that they need no signs
+    sampling: tuple[str, int] | None = None  # ("without_replacement" | "with_replacement", m)
+    graph: Array = None  # (n, C, C)
+    w_star: Array = None  # (n, d)
+    regulariser: Regulariser | None = None  # then w_star is a minimiser of F = f + g, or any point if none is read
+    points: Mapping[str, Array] = field(default_factory=dict[str, Array])  # (n, d)
+    rows: Array = None  # (n, R, C): weights that are chosen, one row per round; otherwise the largest, as FedMax
+    floor: Array = None  # (n,): values below it are rounding
+    minibatch: tuple[int, bool] | None = None  # points that a client draws per round, whether all draw the same; or all
+    oracle: tuple[Array, Array] | None = None  # step (n, J, C), shift (n, J, C, minibatches or 1, d); exact without
+    batches: Callable[[int, int], Any] | None = None  # the losses of what clients draw for step k of round t
+    moments: bool = False  # of quadratics that all clients solve exactly: only mean and covariance are followed
+    box: tuple[Array, Array] | None = None  # (n, d) each: the losses are these quadratics there; with moments alone
+    gaps: list[Array] = field(default_factory=list[Any])  # how far from optimal its answers were (n,), after a run
+    signs: Array = None  # (S, n, T, E, C) or (.., C, d): sampled noise, not all of it; then measures have a last axis S
+    until: Mapping[str, tuple[int, ...]] = field(default_factory=dict[str, tuple[int, ...]])
+    # the last round, or round and step, in which a measure is read: later it need not be taken; of others, every one
+
+
+@lru_cache
+def draws(C: int, kind: str, m: int) -> tuple[tuple[tuple[int, ...], float], ...]:
+    """How often each client is drawn, and how probable that is."""
+    if kind == "without_replacement":
+        chosen = list(combinations(range(C), m))
+        return tuple((tuple(int(i in s) for i in range(C)), 1 / len(chosen)) for s in chosen)
+    counts: dict[tuple[int, ...], float] = {}
+    for s in product(range(C), repeat=m):
+        key = tuple(s.count(i) for i in range(C))
+        counts[key] = counts.get(key, 0.0) + 1 / C**m
+    return tuple(counts.items())
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Place:
+    """Where rules are evaluated: the state, the noise of this step, who was drawn, the indices; what is known here."""
+
+    state: State
+    t: int  # or ROUNDS, ENDS
+    k: int
+    kick: Any = None  # (.., draws of the step times C, d), or one such array per draw
+    rough: Array = None  # (.., C, d): what is on the diagonal of the Hessians' noise
+    counts: Array = None  # (S, C)
+    batch: Any = None  # (S, C): which minibatch each client drew, on the host
+    known: dict[Any, Array] = field(default_factory=dict[Any, Array])  # operations and weights
+    last: int = 0  # the other client, or the coordinate, that a measure looks at
+    first: int = 0  # where outcomes are steps from this one on, one after the other
+    chance: Array = None  # (S,) or (S, n): how probable every outcome is, where there are several
+    own: State = field(default_factory=dict[str, Any])  # what clients had before the round, and keep if not drawn
+
+    def at(self, coefficient: Any) -> Any:
+        """A coefficient here: a number, (n, 1, 1), or of all rounds (T or 1, n, 1, 1)."""
+        if isinstance(coefficient, float):
+            return coefficient
+        k = min(self.k, coefficient.shape[1] - 1)
+        if self.t >= 0:
+            return coefficient[min(self.t, coefficient.shape[0] - 1), k, ...]
+        rounds = coefficient[:, k, ...]
+        if self.t == ROUNDS or rounds.shape[0] == 1:
+            return rounds
+        return namespace(rounds).concat([rounds, rounds[-1:, ...]], axis=0)

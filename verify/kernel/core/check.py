@@ -1,0 +1,242 @@
+"""The verdict on a certificate: every assumption and condition holds, and the claimed relation does not."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+from itertools import product
+from math import prod
+from typing import cast
+
+from flint import arb, fmpq
+
+from .budget import MOST, SEARCH, metered
+from .claim import Claim
+from .claim import read as read_claim
+from .expression import Domains, Evaluator, Relation, Tree, Value, free
+from .rational import BITS, Malformed, Node, Rejected, affordable, shown
+from .world import SETTINGS, Answers, load, reader
+
+FORMAT = "fedaudit-certificate/1"
+INSTANCE = "fedaudit-instance/1"  # the same fields, and no more is said than what both sides are there
+POINTS = 100_000
+LARGEST, SMALLEST = arb(2) ** 100_000, arb(2) ** -100_000
+_DECIMAL = re.compile(r"-?[0-9]{1,60}(\.[0-9]{1,60})?(e[+-]?[0-9]{1,4})?")
+
+
+@dataclass(frozen=True, slots=True)
+class Accepted:
+    """Both sides for certain, and that the relation fails; what is in `dropped` was not required."""
+
+    lhs: Value
+    rhs: Value
+    dropped: tuple[str, ...] = ()
+    replays: int = 0  # of an order claim: runs that its left side, a closed form, was compared with
+
+
+def _text(raw: object) -> str:
+    """`raw` as JSON text: a key for caches, out of the caller's reach."""
+    try:
+        return json.dumps(raw)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise Malformed(f"certificate: got {error}, expected plain JSON data") from None
+
+
+def _parsed(text: str) -> object:
+    try:
+        return json.loads(text)
+    except RecursionError:
+        raise Malformed("certificate: got data nested too deeply, expected a few levels") from None
+
+
+@lru_cache(maxsize=64)
+def _claim(text: str) -> Claim:
+    return read_claim(Node(_parsed(text), "claim"))
+
+
+@lru_cache(maxsize=8)
+def _world(claim_text: str, text: str) -> Answers:
+    claim = _claim(claim_text)
+    if claim.setting not in SETTINGS:
+        raise Malformed(f"claim.setting: got {claim.setting!r}, expected one of {', '.join(SETTINGS)}")
+    how = reader(claim.setting)
+    if missing := set(how.inputs) - set(claim.domains):
+        raise Malformed(f"claim.domains: got none for {sorted(missing)}, expected one for all that the world reads")
+    if claim.choose and not how.steps:
+        raise Malformed(f"claim.choose: got step sizes, expected none in the setting {claim.setting!r}")
+    world = how.read(Node(_parsed(text), "instance"), claim)
+    if taken := set(claim.for_all) & set(world.values):
+        raise Malformed(f"claim.for_all: got {sorted(taken)}, expected names that the instance does not give")
+    for name, arity in claim.needs():
+        if arity < 0:
+            world.value(name)
+        elif len(world.ranges.get(name, ())) != arity:
+            raise Malformed(f"claim: got {name!r} with {arity} indices, expected one of {sorted(world.ranges)}")
+    if unknown := set(claim.domains) - {*world.values, *world.ranges, *how.inputs}:
+        raise Malformed(f"claim.domains: got {sorted(unknown)}, expected symbols and quantities of the claim")
+    return world
+
+
+@lru_cache(maxsize=8)
+def _admit(claim_text: str, text: str, dropped: tuple[str, ...]) -> Answers:
+    claim, world = _claim(claim_text), _world(claim_text, text)
+    if not set(dropped) <= {name for name, _ in claim.implicit} or len(set(dropped)) < len(dropped):
+        raise Malformed(f"dropped: got {list(dropped)}, expected implicit assumptions of the claim, each once")
+    for name, kind in claim.domains.items():
+        world.inhabit(name, kind)
+    for n, condition in enumerate(claim.when):
+        named = {name for side in condition[1:] for name, arity in free(side) if arity < 0}
+        for_all = {name: ends for name, ends in claim.for_all.items() if name in named}
+        if (scope := _failure(condition, for_all, world, claim.domains, f"claim.when[{n}]")) is not None:
+            raise Rejected(f"claim.when[{n}]: got a condition that fails at {scope}, expected it everywhere")
+    for name, args in (*claim.let, *(a for a in claim.implicit if a[0] not in dropped)):
+        assume(claim, world, name, args)
+    return world
+
+
+def assume(claim: Claim, world: Answers, name: str, args: tuple[str, ...]) -> None:
+    """Raise `Rejected` unless an assumption holds for certain: a relation of the claim, or one that its world knows."""
+    if name not in claim.means:
+        world.assume(name, args)
+        return
+    if (scope := _failure(*claim.means[name], world, claim.domains, f"assumption {name}")) is not None:
+        raise Rejected(f"assumption {name}: got a failure at {scope}, expected an instance that meets it")
+
+
+def _failure(
+    relation: Relation, for_all: Mapping[str, tuple[Tree, Tree]], world: Answers, domains: Domains, where: str
+) -> dict[str, int] | None:
+    """The first point of all at which the relation does not hold."""
+    ranges = [_range(ends, world, domains) for ends in for_all.values()]
+    affordable(prod(map(len, ranges)), POINTS, where)
+    scopes = (dict(zip(for_all, point, strict=True)) for point in product(*ranges))
+    return next((scope for scope in scopes if not world.meets(relation, scope, domains)), None)
+
+
+def _range(ends: tuple[Tree, Tree], world: Answers, domains: Domains) -> range:
+    low, high = (Evaluator(world, domains).integer(end, {}) for end in ends)
+    return range(low, high + 1)
+
+
+def world(claim: object, instance: object) -> Answers:
+    """The instance as a world of the claim's setting: value(name), at(name, indices), assume(name, args)."""
+    with metered(SEARCH):
+        return _world(_text(claim), _text(instance))
+
+
+def admit(claim: object, instance: object, dropped: Iterable[str] = ()) -> Answers:
+    """The world, or `Rejected` naming the first assumption or condition that fails."""
+    with metered(SEARCH):
+        return _admit(_text(claim), _text(instance), tuple(dropped))
+
+
+def admissible(claim: object, instance: object, dropped: Iterable[str] = ()) -> bool:
+    try:
+        admit(claim, instance, dropped)
+    except Rejected:
+        return False
+    return True
+
+
+def evaluate(claim: object, instance: object, dropped: Iterable[str], at: object) -> tuple[Value, Value, bool]:
+    """Both sides of the relation at `at` on an admissible instance, and whether it holds; all certain."""
+    claim_text, text, dropped = _text(claim), _text(instance), tuple(dropped)
+    with metered(SEARCH):
+        _admit(claim_text, text, dropped)
+    with metered(SEARCH):
+        return _evaluated(claim_text, text, dropped, _text(at))
+
+
+@lru_cache(maxsize=64)
+def _evaluated(claim_text: str, text: str, dropped: tuple[str, ...], at: str) -> tuple[Value, Value, bool]:
+    parsed, world = _claim(claim_text), _admit(claim_text, text, dropped)
+    place = Node(_parsed(at), "at").fields(" ".join(("relation", *parsed.for_all)))
+    relation = parsed.then[place.pop("relation").integer(0, len(parsed.then) - 1)]
+    scope: dict[str, int] = {}
+    for name, ends in parsed.for_all.items():
+        allowed = _range(ends, world, parsed.domains)
+        scope[name] = place[name].integer(allowed.start, allowed.stop - 1)
+    lhs, rhs, holds = world.settle(relation, scope, parsed.domains)
+    if any(isinstance(x, arb) and not (x == 0 or SMALLEST < abs(x) < LARGEST or x.contains(0)) for x in (lhs, rhs)):
+        raise Rejected("claim.then: got a side beyond 2^100000 or below 2^-100000, expected numbers that can be stated")
+    return lhs, rhs, holds
+
+
+def claimed(x: Value) -> str:
+    """A value as a certificate states it: an exact rational, or a ball "middle +/- radius"."""
+    if isinstance(x, fmpq):
+        return str(x)
+    if 1000 * x.rad() > abs(x.mid()):  # a bracket: `str` would keep none of its digits
+        return f"{x.mid().str(20, radius=False)} +/- {1.001 * float(x.rad()):.3e}"
+    middle, _, radius = x.str(20).strip("[]").partition("+/-")
+    return f"{middle.strip() or '0'} +/- {radius.strip() or '0'}"
+
+
+def _agree(side: Node, x: Value) -> None:
+    """Reject unless the certificate states the value found."""
+    if isinstance(x, fmpq):
+        if side.rational(digits=BITS) != x:
+            raise Rejected(f"{side.where}: got {shown(side.raw)}, expected {shown(x)}")
+        return
+    parts = side.raw.split(" +/- ") if isinstance(side.raw, str) else []
+    if len(parts) != 2 or not all(_DECIMAL.fullmatch(part) for part in parts):
+        raise side.malformed('a ball such as "1.25 +/- 1e-9"')
+    middle, radius = (fmpq(f.numerator, f.denominator) for f in map(Fraction, parts))
+    narrow = 0 <= radius <= abs(middle) / 1000 or 0 <= radius <= 2 * x.rad()  # a bracket is as wide as it is
+    if not narrow or abs(x - middle) > radius:
+        raise Rejected(f"{side.where}: got {shown(side.raw)}, expected {claimed(x)} to three digits or more")
+
+
+def check(certificate: object, most: int = MOST) -> Accepted:
+    """Accept a counterexample, or raise `Malformed` or `Rejected` with the first thing that is wrong.
+
+    From scratch, within `most` operations: no answer depends on what was asked before.
+    """
+    _world.cache_clear()
+    _admit.cache_clear()
+    _evaluated.cache_clear()
+    with metered(most):
+        return _checked(certificate, FORMAT)
+
+
+def attains(certificate: object, most: int = MOST) -> Accepted:
+    """Accept both sides of a claim on an admissible instance, the lower end of a worst case, or raise as `check` does.
+
+    Whether the relation holds there is not asked: it refutes nothing.
+    """
+    _world.cache_clear()
+    _admit.cache_clear()
+    _evaluated.cache_clear()
+    with metered(most):
+        return _checked(certificate, INSTANCE)
+
+
+def is_instance(given: object) -> bool:
+    """Whether it says of itself that it is an instance, and no counterexample."""
+    return isinstance(given, dict) and cast("dict[str, object]", given).get("format") == INSTANCE
+
+
+def _checked(certificate: object, form: str) -> Accepted:
+    given = Node(_parsed(_text(certificate)), "certificate").fields(
+        "format statement claim dropped instance at lhs rhs", "replays"
+    )
+    given["format"].one_of((form,))
+    claim = _claim(_text(given["claim"].raw))
+    if given["statement"].identifier() != claim.id:
+        raise given["statement"].malformed("the id of the claim")
+    if claim.kind == "experiment":
+        raise Rejected("claim.kind: got an experiment, expected a claim about all instances")
+    dropped = tuple(entry.name() for entry in given["dropped"].items())
+    lhs, rhs, holds = evaluate(given["claim"].raw, given["instance"].raw, dropped, given["at"].raw)
+    replays = given["replays"].items() if "replays" in given else []
+    if claim.form is not None or replays:
+        load("..worlds.closed_form").replayed(claim, replays)
+    _agree(given["lhs"], lhs)
+    _agree(given["rhs"], rhs)
+    if holds and form == FORMAT:
+        raise Rejected(f"claim.then: got {shown(lhs)} against {shown(rhs)}, which holds; expected it to fail")
+    return Accepted(lhs, rhs, dropped, len(replays))

@@ -1,0 +1,105 @@
+"""The measures of a method on a run: expectations, extremes and means, at the indices that a claim asks for."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Generic
+
+from flint import fmpq
+
+from .loss import ONE
+from .method import Measure, factors
+from .replay import Replay, reads_noise
+from .walk import N, V
+
+Indices = tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Measures(Generic[V, N]):
+    """Values found so far are kept; of an extreme those of all steps so far, for these clients."""
+
+    replay: Replay[V, N]
+    known: dict[tuple[str, Indices], N] = field(default_factory=dict[tuple[str, Indices], N])
+    extremes: defaultdict[tuple[str, Indices], list[N]] = field(
+        default_factory=lambda: defaultdict[tuple[str, Indices], list[N]](list)
+    )
+
+    def value(self, name: str, indices: Indices) -> N:
+        if (name, indices) not in self.known:
+            self.known[name, indices] = self._measured(name, indices)
+        return self.known[name, indices]
+
+    def _measured(self, name: str, indices: Indices) -> N:
+        replay, measure = self.replay, self.replay.method.measures[name]
+        where, first = dict(zip(measure.at, indices, strict=True)), replay.method.counts_from
+        if measure.at == ("T",):  # a round before the last, each with the same probability
+            picked = [(n, self._picked(measure, t)) for t, n in replay.rounds()]
+            return replay.algebra.total([fmpq(n, replay.T) for n, _ in picked], [value for _, value in picked])
+        if measure.law == "picked_step":
+            return self._picked(measure, where["t"] - first)
+        if measure.extreme and not replay.method.steps:
+            return self._extreme_of_rounds(measure)
+        if measure.extreme:
+            clients = (where["i"] - 1,) if "i" in where else tuple(range(len(replay.algebra.p)))
+            return self._extreme_of_steps(name, where.get("t", replay.T - 1), clients)
+        return self._at_place(measure, where, f"method.measures.{name}")
+
+    def _at_place(self, measure: Measure, where: Mapping[str, int], said: str) -> N:
+        """At one place of the run."""
+        replay = self.replay
+        first = replay.method.counts_from
+        t, k, i = where.get("t", first) - first, where.get("k", -1 if "t" in where else 0), where.get("i", 1) - 1
+        last = where.get("j", where.get("n", 1)) - 1
+        r, done = replay.round(t) if replay.method.steps else (t, k)
+        if measure.law:
+            return self._about_mean(measure, i, r, done, t, max(k, 0))
+        weights = [replay.scalar(factor, where, said) for factor, _ in measure.terms]
+        each = [replay.expected(((ONE, atom),), i, r, done, t, max(k, 0), last) for _, atom in measure.terms]
+        return replay.algebra.total(weights, each)
+
+    def _picked(self, measure: Measure, t: int) -> N:
+        """The expectation when round t begins, or before any of its steps."""
+        replay = self.replay
+        if measure.law == "picked":
+            return replay.expected(measure.terms, 0, t, -1, t, 0)
+        each = [replay.expected(measure.terms, 0, t, k, t, k) for k in range(replay.E)]
+        return replay.algebra.total([fmpq(1, replay.E)] * replay.E, each)
+
+    def _about_mean(self, measure: Measure, i: int, r: int, done: int, t: int, k: int) -> N:
+        """|E x|^2, or E|x - E x|^2, times its factor."""
+        ((factor, atom),) = measure.terms
+        replay, algebra = self.replay, self.replay.algebra
+        places = replay.places(replay.moment(r, done, t, k, noisy=False), factors(measure.terms))
+        weights, points = [q for _, q in places], [place.vector(atom.args[0], i) for place, _ in places]
+        mean, scalar = algebra.combined(weights, points), places[0][0].scalar(factor)
+        if measure.law == "of_mean":
+            return algebra.total([scalar], [algebra.square(mean)])
+        around = [algebra.square(algebra.combined((ONE, -ONE), (x, mean))) for x in points]
+        return algebra.total([scalar * q for q in weights], around)
+
+    def _extreme_of_rounds(self, measure: Measure) -> N:
+        """The least or largest value over all outcomes, clients and steps of the run."""
+        replay, clients = self.replay, range(len(self.replay.algebra.p))
+        ends = replay.E + 1 if replay.method.phases["local"] else 1
+        steps = [(t, k) for t, _ in replay.rounds() for k in range(ends)]
+        each = [value for t, k in steps for value in self._outcomes(measure, clients, t, k, t, k)]
+        return replay.algebra.extreme(measure.extreme, each)
+
+    def _extreme_of_steps(self, name: str, t: int, clients: Indices) -> N:
+        """The least or largest value over all outcomes, these clients, and the steps up to t (that E divides)."""
+        replay, measure = self.replay, self.replay.method.measures[name]
+        apart = replay.E if measure.each_round else 1
+        running = self.extremes[name, clients]
+        for s in range(apart * len(running), t + 1, apart):
+            each = [*running[-1:], *self._outcomes(measure, clients, *replay.round(s), s, 0)]
+            running.append(replay.algebra.extreme(measure.extreme, each))
+        return running[t // apart]
+
+    def _outcomes(self, measure: Measure, clients: Sequence[int], r: int, done: int, t: int, k: int) -> list[N]:
+        """The number of a measure in every state of a law, as if that were certain, for each of these clients."""
+        replay, noisy = self.replay, reads_noise(measure.terms)
+        moments = [replay.outcomes([(x, draw, ONE)], t, k, noisy) for x, draw, _ in replay.law(r, done)]
+        return [replay.mean(moment, measure.terms, i) for moment in moments for i in clients]

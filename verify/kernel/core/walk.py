@@ -1,0 +1,226 @@
+"""Rules and numbers of a method in one place of a run: one state, the noise of one step, and who takes part.
+
+There is one walk over a method's rules, and what a vector is is for an `Algebra` to say: a rational point of explicit
+losses (explicit.py), or a combination of leaves that nobody has chosen yet (gram/combinations.py).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Any, Generic, NamedTuple, Protocol, TypeVar
+
+from flint import fmpq
+
+from .budget import spend
+from .expression import Tree
+from .loss import ONE, Vector
+from .method import NOISE, Atom, Number, Rule, Weights, inside
+from .randomness import Draw
+from .rational import Rejected
+
+V = TypeVar("V")  # a vector
+N = TypeVar("N")  # a number
+Given = TypeVar("Given")
+
+
+class Kept(NamedTuple):
+    """The key, within a round, of what a client's vector goes back to if the client was not drawn."""
+
+    name: str
+
+
+Key = str | Kept
+Vectors = Mapping[Key, tuple[V, ...]]  # of the server's vectors one each, of the clients' vectors one per client
+Memory = dict[tuple[Hashable, ...], Any]
+
+
+# Rules and atoms of which a client computes the value from what it has itself:
+OWN_RULES = frozenset(
+    {"name", "start", "zero", "w_star", "point", "+", "*", "grad", "batch_grad", "hess", *NOISE}
+    | {"prox", "full_prox", "training_prox"}
+)
+OWN_ATOMS = frozenset({"norm2", "norm", "inner", "f", "f_i", "F", "g", "conjugate", "f_star", "ratio", "smaller"})
+
+
+@lru_cache(maxsize=4096)
+def reads(*parts: Rule | Atom) -> tuple[str, ...] | None:
+    """The vectors that they read, of the server and of one client; None where they read other clients too."""
+    every = list(inside(*parts))
+    if not all(part.op in (OWN_RULES if isinstance(part, Rule) else OWN_ATOMS) for part in every):
+        return None
+    return tuple(sorted({part.name for part in every if isinstance(part, Rule) and part.op == "name"}))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Marked(Generic[V]):
+    """Vectors with numbers: equal ones have the same number, so that what is computed from them is looked up by it."""
+
+    vectors: Vectors[V]
+    marks: Mapping[Key, tuple[int, ...]]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Kick(Generic[V]):
+    """What the noise of a step is, per client and draw, with numbers like those of a state; nothing: no noise."""
+
+    vectors: tuple[V, ...] = ()
+    marks: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Numbering(Generic[V]):
+    """One number for equal vectors, counted from 0."""
+
+    label: Callable[[V], Hashable]  # what equal vectors have in common
+    known: dict[Hashable, int] = field(default_factory=dict[Hashable, int])
+
+    def __call__(self, vectors: Sequence[V]) -> tuple[int, ...]:
+        known, label = self.known, self.label
+        return tuple([known.setdefault(label(x), len(known)) for x in vectors])
+
+    def state(self, vectors: Vectors[V]) -> Marked[V]:
+        return Marked(vectors, {name: self(each) for name, each in vectors.items()})
+
+
+class Algebra(Protocol[V, N]):
+    """What vectors and numbers are."""
+
+    @property
+    def p(self) -> Vector: ...  # the weights of the clients
+    @property
+    def graph(self) -> tuple[Vector, ...]: ...  # of their similarity
+    @property
+    def rows(self) -> tuple[Vector, ...] | None: ...  # weights that the instance chooses, one row per round
+    @property
+    def twins(self) -> Sequence[int]: ...  # of each client the first one with the same loss and weight
+    def label(self, x: V) -> Hashable: ...
+    def plus(self, vectors: Sequence[V]) -> V: ...
+    def scaled(self, factor: fmpq, x: V) -> V: ...
+    def combined(self, weights: Sequence[fmpq], vectors: Sequence[V]) -> V: ...
+    def applied(self, rule: Rule, place: Place[V, N], i: int, x: Sequence[V]) -> V: ...  # all other operations
+    def measured(self, atom: Atom, i: int, x: Sequence[V]) -> N: ...
+    def square(self, x: V) -> N: ...
+    def total(self, weights: Sequence[fmpq], numbers: Sequence[N]) -> N: ...
+    def constant(self, x: fmpq) -> N: ...
+    def known(self, x: N) -> fmpq: ...  # refused where it is not known yet
+    def extreme(self, kind: str, numbers: Sequence[N]) -> N: ...
+    def weighed(self, weights: Weights, place: Place[V, N]) -> Vector: ...  # weights that depend on the state
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Place(Generic[V, N]):
+    """Where a rule is evaluated: a state, the noise of this step, what was drawn, and the values of scalars.
+
+    `moment`: what clients compute at this moment of the run, in all its outcomes, by the rule and the numbers of all
+    that it reads there; `here`: the same of this place alone, and means over the clients.
+    """
+
+    algebra: Algebra[V, N]
+    state: Marked[V]
+    kick: Kick[V]
+    draw: Draw
+    scalars: Mapping[Tree, fmpq]
+    row: int = 0  # of the weights that the instance chooses
+    turn: bool = True  # whether E divides the step
+    last: int = 0  # of a measure: the other client, or the coordinate
+    moment: Memory = field(default_factory=Memory)
+    here: Memory = field(default_factory=Memory)
+
+    def scalar(self, tree: Tree | None) -> fmpq:
+        return ONE if tree is None else tree if isinstance(tree, fmpq) else self.scalars[tree]
+
+    def over(self, part: Rule | Atom, of: Callable[[Any, int], Given]) -> list[Given]:
+        """`of` a rule or an atom at every client; from the same vectors, with the same noise, it is computed once."""
+        vectors, marks, n = self.state.vectors, self.state.marks, len(self.algebra.p)
+        own_vectors, drawn = reads(part), [self.draw.batch] if self.draw.batch else []
+        if own_vectors is not None:
+            names, memory = list[Key](own_vectors), self.moment
+        else:  # it may depend on the other clients: on all of this place
+            names, memory = [name for name, each in vectors.items() if len(each) > 1], self.here
+            drawn.append(self.draw.counts)
+        rows, values = [marks[name] for name in names], list[Given]()
+        spend(n)
+        for i, twin in enumerate(self.algebra.twins):
+            own = [row[i if len(row) > 1 else 0] for row in rows]
+            key = (part, twin, *own, *self.kick.marks[i::n], *[x[i] for x in drawn])
+            if key not in memory:
+                memory[key] = of(part, i)
+            values.append(memory[key])
+        return values
+
+    def weights(self, weights: Weights) -> Vector:
+        """One weight per client."""
+        rows, p = self.algebra.rows, self.algebra.p
+        if weights.op == "own" or (weights.op == "in_turn" and not self.turn):
+            return p
+        if weights.inside is not None:
+            return self.weights(weights.inside)
+        if weights.op == "chosen" and rows is not None:
+            return rows[min(self.row, len(rows) - 1)]
+        if (weights,) not in self.here:  # the same for all clients
+            self.here[weights,] = self.algebra.weighed(weights, self)
+        return self.here[weights,]
+
+    def vector(self, rule: Rule, i: int) -> V:
+        """The value of a rule for client i (any i where only the server is read)."""
+        if rule.op == "name":
+            entries = self.state.vectors[rule.name]
+            return entries[i if len(entries) > 1 else 0]
+        match rule.op:
+            case "mean" | "sampled" | "weighted":
+                if (rule,) not in self.here:
+                    self.here[rule,] = self.algebra.combined(self.shares(rule), self.over(rule.args[0], self.vector))
+                return self.here[rule,]
+            case "neighbours":
+                each = [self.vector(rule.args[0], j) for j in range(len(self.algebra.p))]
+                return self.algebra.combined(self.algebra.graph[i], each)
+            case "other":
+                return self.vector(rule.args[0], self.last)
+            case _:
+                x = [self.vector(arg, i) for arg in rule.args]
+        if rule.op == "+":
+            return self.algebra.plus(x)
+        if rule.op == "*":
+            return self.algebra.scaled(self.scalar(rule.factor), x[0])
+        if rule.op in ("noisy", "again"):
+            return self.algebra.plus((x[0], self.drawn(rule.op, i))) if self.kick.vectors else x[0]
+        return self.algebra.applied(rule, self, i, x)
+
+    def shares(self, rule: Rule) -> Vector:
+        """The weights of a mean: those of all clients, those of the clients that take part, or weights of its own."""
+        if rule.weights is not None:
+            return self.weights(rule.weights)
+        counts = self.draw.counts
+        return self.algebra.p if rule.op == "mean" else tuple(fmpq(count, sum(counts)) for count in counts)
+
+    def drawn(self, op: str, i: int) -> V:
+        """Of the noise of this step, what one draw of client i is."""
+        return self.kick.vectors[i + len(self.algebra.p) * NOISE.index(op)]
+
+    def number(self, atom: Atom, i: int) -> N:
+        """The value of an atom for client i."""
+        algebra, inside = self.algebra, atom.inside
+        if atom.op == "weight" and atom.weights is not None:
+            return algebra.constant(self.weights(atom.weights)[i])
+        if atom.op in ("mean", "weighted") and inside is not None:
+            weights = algebra.p if atom.weights is None else self.weights(atom.weights)
+            return algebra.total(weights, self.over(inside, self.number))
+        if atom.op in ("ratio", "smaller"):
+            over, under = (algebra.known(self.total(number, i)) for number in atom.numbers)
+            if atom.op == "ratio" and not under:
+                raise Rejected("method: got a ratio over 0, expected another value below")
+            return algebra.constant(min(over, under) if atom.op == "smaller" else over / under)
+        return algebra.measured(atom, i, [self.vector(arg, i) for arg in atom.args])
+
+    def total(self, number: Number, i: int) -> N:
+        """The value of a number for client i."""
+        weights = [self.scalar(factor) for factor, _ in number]
+        return self.algebra.total(weights, [self.number(atom, i) for _, atom in number])
+
+    def carried(self, rules: Mapping[str, Rule], server: bool) -> Vectors[V]:
+        """The vectors after one phase, at the server or at every client."""
+        if server:
+            return {**self.state.vectors, **{name: (self.vector(rule, 0),) for name, rule in rules.items()}}
+        return {**self.state.vectors, **{name: tuple(self.over(rule, self.vector)) for name, rule in rules.items()}}

@@ -1,0 +1,28 @@
+"""The form of an order claim, an identity between its left side and a run, compared with several runs."""
+
+from __future__ import annotations
+
+import json
+
+from ..core.check import evaluate
+from ..core.claim import Claim
+from ..core.rational import Node, Rejected, shown
+
+LEAST_REPLAYS = 3
+
+
+def replayed(claim: Claim, replays: list[Node]) -> None:
+    """Reject unless the form of an order claim equals its run on all of several replays."""
+    if claim.form is None and not replays:
+        return
+    if claim.form is None or len({json.dumps(entry.raw) for entry in replays}) < LEAST_REPLAYS:
+        raise Rejected(
+            f"replays: got {len(replays)}, expected at least {LEAST_REPLAYS} different ones of a claim's form"
+        )
+    for entry in replays:
+        run = entry.fields("instance at")
+        form, measured, holds = evaluate(claim.form, run["instance"].raw, (), run["at"].raw)
+        if not holds:
+            raise Rejected(
+                f"{entry.where}: got the form {shown(measured)} for {shown(form)}, expected them to be equal"
+            )

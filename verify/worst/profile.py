@@ -149,7 +149,7 @@ def examined(
 
 
 def _counterexample(reading: Reading, worst_cases: Profile, broken: list[Replayed]) -> Counterexample | None:
-    """By a worst case, or by what a search met at an ordinary point; only one that the kernel accepts."""
+    """The counterexample of a worst case, or of what a search met at an ordinary point, if the kernel accepts it."""
     if worst_cases.against is not None:
         point, one = worst_cases.against
         return Counterexample(shrunk(reading, point, one), one.brief()["lower"])

@@ -123,7 +123,7 @@ def with_steps(seed: int, how: Steps) -> Weights:
 
 
 def run(seed: int, effort: float) -> Outcome:
-    """With the paper's own step sizes first, then with others."""
+    """What is seen with the paper's own step sizes, and then with others."""
     by_steps = {how.name: with_steps(seed, how) for how in (PRINTED, *SETTLED)}
     rows: tuple[dict[str, Any], ...] = tuple(
         {

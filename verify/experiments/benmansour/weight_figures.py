@@ -186,7 +186,7 @@ def figure_6(seed: int) -> Rebuilt:
 
 
 def change(alpha: Array) -> float:
-    """From the first round to the last, relative to the largest weight."""
+    """How far weights move from the first round to the last, relative to the largest one."""
     return float(np.abs(alpha[-1] - alpha[0]).max() / alpha.max())
 
 

@@ -176,16 +176,16 @@ class Replay(Generic[V, N]):
             return self.laws[t, k]
         if not self.laws:
             self.laws[0, -1] = self.following.joined([(self.initial(), self.everyone, ONE)])
-        known = next(reversed(self.laws))  # all before it are known too
-        while known != (t, k):
-            (s, done), now = known, self.laws[known]
+        last = next(reversed(self.laws))  # all before it are known too
+        while last != (t, k):
+            (s, done), now = last, self.laws[last]
             if done == -1:
-                known, now = (s, 0), self.begun(now, s)
+                last, now = (s, 0), self.begun(now, s)
             elif done < self.length(s):
-                known, now = (s, done + 1), self.carried(now, "local", s, done)
+                last, now = (s, done + 1), self.carried(now, "local", s, done)
             else:
-                known, now = (s + 1, -1), self.ended(now, s)
-            self.laws[known] = now
+                last, now = (s + 1, -1), self.ended(now, s)
+            self.laws[last] = now
         return self.laws[t, k]
 
     def rounds(self) -> Iterator[tuple[int, int]]:

@@ -31,10 +31,10 @@ def separable(losses: Sequence[ClientLoss]) -> list[Loss]:
 def lowest(losses: Sequence[ClientLoss], p: Vector, g: AnyRegulariser | None) -> Vector | None:
     """A global minimiser of F, where F is a sum over coordinates and does not fall for ever."""
     g = Regulariser() if g is None else g
-    if found := samples(losses):
-        if any(loss.risk.basis != found[0].risk.basis for loss in found):
+    if clients := samples(losses):
+        if any(loss.risk.basis != clients[0].risk.basis for loss in clients):
             return None
-        f = mix(p, [loss.risk for loss in found])
+        f = mix(p, [loss.risk for loss in clients])
         return f.least() if g == Regulariser() and f.bounded_below() else None
     if not isinstance(g, Regulariser):
         return None

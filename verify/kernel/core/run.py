@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from itertools import product
+from pathlib import Path
+from pkgutil import iter_modules
 from typing import Protocol
 
 from flint import arb, fmpq
@@ -28,7 +30,13 @@ from .world import Ranges, Reader, World, load, tabled
 COUNT, POINTS = 1_000, 100_000
 LARGE, LONG = 10**9, 10**15  # rounds where a law stands still, where moments say all
 OWN_LOSSES = {"quadratic": quadratic, "bent": piecewise}
-ELSEWHERE = {"curves": "..losses.spline", "sample": "..losses.sample", "table": "..losses.table"}  # kind -> module
+KINDS = Path(__file__).parents[1] / "losses" / "kinds"  # of further losses: a module for each, called like it
+ELSEWHERE = {  # kind -> module
+    "curves": "..losses.spline",
+    "sample": "..losses.sample",
+    "table": "..losses.table",
+    **{module.name: f"..losses.kinds.{module.name}" for module in iter_modules([str(KINDS)])},
+}
 LOSSES = (*OWN_LOSSES, *ELSEWHERE)
 RESERVED = {"C", "E", "T", "D", "m", "Gamma"}  # what only the run itself may say
 OPTIONAL = "parameters steps w_star minimisers participation graph weights regulariser points minibatch oracle box"

@@ -66,7 +66,7 @@ class EveryOutcome:
         spend(HASH * len(states) * sum(len(vectors) * len(vectors[0]) for vectors in states[0][0].values()))
         for vectors, draw, weight in states:
             state = mark.state(vectors)
-            key = (draw, *state.marks.values())
+            key = (draw, *state.marks.items())
             weights[key] += weight
             kept.setdefault(key, (state, draw))
         return [(*kept[key], weight) for key, weight in weights.items()]

@@ -115,7 +115,7 @@ def test_a_layer_of_the_kernel_imports_only_those_below_it(layer: str) -> None:
         assert not wrong, f"{path} imports {wrong}"
 
 
-SIZES = {"core": 2_860, "losses": 1_150, "runs": 1_000, "worlds": 1_450, "gram": 1_250, "proofs": 4_100, "service": 350}
+SIZES = {"core": 2_880, "losses": 1_300, "runs": 1_000, "worlds": 1_500, "gram": 1_250, "proofs": 4_150, "service": 350}
 
 
 @pytest.mark.parametrize(("layer", "lines"), SIZES.items())

@@ -55,7 +55,7 @@ def ldl(matrix: Sequence[Sequence[fmpq]]) -> list[tuple[fmpq, Vector]] | None:
 
 
 def ldl_of_upper(rest: list[list[fmpq]]) -> list[tuple[fmpq, Vector]] | None:
-    """The same, from each row's diagonal entry and what stands right of it: nothing else is read."""
+    """`ldl` from each row's diagonal entry and what stands right of it: nothing else is read."""
     size, parts = len(rest), list[tuple[fmpq, Vector]]()
     for r, row in enumerate(rest):
         pivot = row[0]

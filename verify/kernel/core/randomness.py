@@ -29,7 +29,7 @@ STATES = 4_096  # weighted states of a law, and outcomes of a draw
 
 
 class Draw(NamedTuple):
-    """Of one round: how often each client takes part, and which minibatch it draws, if it draws any."""
+    """What a round draws: how often each client takes part, and with which minibatch, if it draws any."""
 
     counts: tuple[int, ...]
     batch: tuple[int, ...] = ()
@@ -99,7 +99,7 @@ class Noise:
 
 
 def read_noise(node: Node, method: Method, C: int, d: int, steps: int) -> Noise:
-    """Of a run with so many steps over all rounds: what every draw of the method adds."""
+    """The noise that an instance gives to a run of so many steps over all rounds, for every draw of the method."""
     noise, none = _written(node, C, d, steps), ((ZERO,) * d,) * C
     if noise.h and not method.rules_use("noisy_hess"):
         raise node.malformed("no noise of Hessians, for the method draws none")

@@ -148,7 +148,7 @@ class Replay(Generic[V, N]):
         ]
 
     def moment(self, r: int, done: int, t: int, k: int, noisy: bool) -> Moment[V]:
-        """Of the law of round r after so many steps, kept for the next number that is asked there."""
+        """The outcomes of round r after so many steps, kept for the next number that is asked there."""
         if (r, done, k, noisy) not in self.moments:
             moment = self.outcomes(self.law(r, done), t, k, noisy)
             self.moments.clear()
@@ -232,7 +232,7 @@ class Replay(Generic[V, N]):
 
     @cached_property
     def blocks(self) -> Mapping[str, tuple[Sequence[Tree], bool]]:
-        """Of every phase: the scalar factors of its rules, and whether they read noise."""
+        """For every phase, the scalar factors of its rules, and whether they read noise."""
         phases = self.method.phases.items()
         return {
             phase: (scalars(*block.values()), any(rule.has(*NOISE) for rule in block.values()))
@@ -261,7 +261,7 @@ def with_kept(state: Marked[V], names: Iterable[str]) -> Marked[V]:
 
 
 def restored_state(state: Marked[V], counts: tuple[int, ...]) -> Marked[V]:
-    """Of clients that were not drawn: what they had before the round."""
+    """The state in which clients that were not drawn have what they had before the round."""
 
     def restored(rows: Mapping[Key, tuple[Given, ...]]) -> dict[Key, tuple[Given, ...]]:
         back = {key.name: row for key, row in rows.items() if isinstance(key, Kept)}

@@ -214,7 +214,7 @@ def constants(fields: Fields, claim: Claim, method: Method, taken: set[str]) -> 
 
 
 def ranges_of(method: Method, C: int, d: int, E: int, T: int) -> Ranges:
-    """Of p and of every measure with indices; inside a round, the last one is over."""
+    """The ranges of the indices of p and of every measure; inside a round, the last one is over."""
     first = method.counts_from
     spans = {"t": (first, first + T), "k": (0, E), "i": (1, C), "j": (1, C), "n": (1, d), "T": (T, T)}
     rounds = {**spans, "t": (first, first + T - 1)}

@@ -63,7 +63,7 @@ class Leaves:
     )  # the error of an answer, and what is left of its accuracy
 
     def entry(self, i: int, x: Vec) -> Entry:
-        """Of client i at x."""
+        """What client i's loss has at x: one gradient and one value, whoever asks."""
         if x.weight != 1:
             raise OutOfReach("out of reach: a loss is read at what is no point")
         table, key = self.tables[i], x.key
@@ -169,7 +169,7 @@ class Leaves:
         return ORIGIN
 
     def own_minimiser(self, i: int) -> Vec:
-        """Of client i."""
+        """A point where client i's loss is least."""
         if i not in self.least:
             if self.mu < 0:
                 raise OutOfReach("out of reach: minimisers of clients that are not convex")

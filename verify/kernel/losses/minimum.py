@@ -107,7 +107,7 @@ class Line:
         return [self.kinks[0] - 1, *self.kinks, self.kinks[-1] + 1]
 
     def curvatures(self) -> list[fmpq]:
-        """Of f, on every piece."""
+        """The curvature of f on every piece."""
         middles = [(a + b) / 2 for a, b in pairwise(self.ends)]
         return [dot(self.p, [curvature(loss, self.j, x) for loss in self.losses]) for x in middles]
 
@@ -152,6 +152,6 @@ class Line:
 
 
 def curvature(loss: Loss, j: int, x: fmpq) -> fmpq:
-    """Of a separable loss along coordinate j, at no kink."""
+    """The curvature of a separable loss along coordinate j, at a point that is no kink."""
     h, lo, hi, c = loss.bends[j] if loss.bends else (ZERO,) * 4
     return loss.A[j][j] + (h if c - lo < x < c + hi else 0)

@@ -227,7 +227,7 @@ class Forms:
         return total * Form(before) ** -1
 
     def _parts(self, tree: Op) -> tuple[str, Form, Polynomial, Polynomial]:
-        """Of a sum: its index, the form of its term, and the denominator of that in two factors, of which the second
+        """The index of a sum, the form of its term, and the denominator of that in two factors, of which the second
         does not speak of the index: the most that stands before the sum.
         """
         name, body = self.bound(tree)

@@ -14,7 +14,7 @@ from ..core.walk import N, V
 def extreme(
     replay: Replay[V, N], running: dict[tuple[str, Indices], list[N]], name: str, where: Mapping[str, int]
 ) -> N:
-    """Of the whole run, or of the steps up to one (that E divides); `running` keeps those of the steps before."""
+    """The extreme of the whole run, or of the steps up to one (that E divides); `running` keeps those before it."""
     measure, everyone = replay.method.measures[name], tuple(range(len(replay.algebra.p)))
     if not replay.method.steps:
         ends = replay.E + 1 if replay.method.phases["local"] else 1

@@ -142,7 +142,7 @@ class Boxed:
                 yield from self.read_at(within(measure), point)
 
     def read_at(self, whole: bool, point: Rule) -> Iterator[tuple[bool, Draw, Callable[[Here], Vector]]]:
-        """Of every client, under every draw on which the point depends."""
+        """A point that losses are read at, for every client under every draw on which it depends."""
         draws = self.draws if point.has("sampled") else self.draws[:1]
         for i, (draw, _) in product(range(len(self.problem.p)), draws):
             yield whole, draw, lambda place, i=i: place.vector(point, i)

@@ -71,7 +71,7 @@ def _proved(request: list[object], more: float) -> Answer:
 
 
 def limited(text: bytes, seconds: float, memory: int) -> Answer:
-    """The same in a child with limits on time and memory."""
+    """The kernel's word on a certificate, found in a child with limits on time and memory."""
     answers, said = os.pipe(), os.pipe()
     child = os.fork()
     if child == 0:

@@ -37,7 +37,7 @@ def trace(C: int) -> Sums:
 
 @lru_cache(maxsize=CLIENTS)
 def degrees(C: int) -> list[Sums]:
-    """Of every node, the weights of its pairs."""
+    """For every node, the weights of its pairs."""
     return [_sums({frozenset((i, j)): 1 for j in range(C) if j != i}) for i in range(C)]
 
 

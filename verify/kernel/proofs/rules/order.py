@@ -129,7 +129,7 @@ class Branch:
         return shown
 
     def _parts(self, tree: Op) -> str:
-        """The same from the signs of its parts."""
+        """The sign of a tree as those of its parts show it."""
         if tree.name == "^":
             base, exponent = tree.args
             if not isinstance(exponent, fmpq):

@@ -58,7 +58,7 @@ class Groups:
     G: str
 
     def members(self) -> dict[str, tuple[Tree, Tree, Tree]]:
-        """Of each group its share in all weights, and a and b of the gradient a w + b e."""
+        """For each group, its share in all weights, and the a and b of its gradient a w + b e."""
         half = Op("*", (fmpq(1, 2), Op("+", (fmpq(1), Op("*", (fmpq(-1), self.idle))))))
         flat = Op("*", (fmpq(1, 2), self.mu)), Op("*", (fmpq(-1), self.G))
         return {

@@ -16,8 +16,9 @@ from sympy.logic.boolalg import And, Boolean
 from ...decide.facts import log_growth, log_positive, quotient, sum_next, sum_splits, termwise
 from ...language.algebra import Eq, Ge, Gt, Le, Min
 from ...language.derivation import Argument, Derivation, Induction, Known, Step, View
+from ...language.knobs import free, unit
 from ...language.method import grad, mean
-from ...language.statement import Assumption, Statement, free, unit
+from ...language.statement import Assumption, Statement
 from ...proofs.atom import Atom
 from ...proofs.atoms import Lipschitz, Smooth, Square, Variance
 from ...proofs.premise_identity import shown

@@ -710,7 +710,7 @@ def _losses(
         return {**parts, "A": 0 * parts["A"], "b": pull * genome["centre"][:, :1] * signs[:, None]}
     if asked.lifted(reading):
         mu = high * genome["mu"]
-        least = low - mu if family.affine or not asked.mu(reading) else 0 * low
+        least = low - mu if family.affine or not asked.convex_mean(reading) else 0 * low
         return family.lifted(family.parts(genome, p, least, high - mu, genome["scale"]), mu)
     if asked.has(reading, "descent") and family.affine and not asked.reads_minimum(reading):  # nothing is bounded below
         return family.lifted(family.parts(genome, p, 0 * low, high - low, genome["scale"]), low)

@@ -90,7 +90,7 @@ class Bound(Recorded):
 
     @property
     def value(self) -> Value:
-        """Of the first relation's right-hand side."""
+        """The value of the first relation's right-hand side."""
         return self.sides[0].value
 
     @property

@@ -15,8 +15,9 @@ from sympy.printing.str import StrPrinter
 
 from fedaudit.errors import UserError
 
-from ..language.method import Method, Number, Vector, Weights
+from ..language.method import Method
 from ..language.method_interface import size, symbols
+from ..language.vectors import Number, Vector, Weights
 
 PHASES = ("server", "client", "begin", "local", "end", "update")
 COMMENTS = {

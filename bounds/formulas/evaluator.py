@@ -119,7 +119,7 @@ class Compiled:
             raise Undefined(str(error)) from error
 
     def exact(self, values: Sequence[Fraction]) -> Any:
-        """The same with Python's own fractions."""
+        """In rational arithmetic, from and to Python's own fractions; None as for `rational`."""
         value = self.rational([fmpq(v.numerator, v.denominator) for v in values])
         return Fraction(int(value.p), int(value.q)) if isinstance(value, fmpq) else value
 
@@ -128,7 +128,7 @@ class Compiled:
         return self.precise_in(balls([fmpq(v.numerator, v.denominator) for v in values]))
 
     def precise_in(self, values: Sequence[arb]) -> arb:
-        """The same where the values are `balls` already."""
+        """A ball of about 60 digits, from values that are `balls` already; raises `Undefined`."""
         with ctx.workdps(DIGITS):
             try:
                 value = self._precise(values)

@@ -252,7 +252,7 @@ def name_of(head: Basic) -> str:
 
 
 def _narrower(domain: str, other: str | None) -> str:
-    """Of a quantity that shares its name with a symbol (gamma and gamma(t)), the domain that both have."""
+    """The domain that a quantity and a symbol of the same name (gamma(t) and gamma) both have."""
     order = ("real", "nonnegative", "positive")
     return domain if other is None else other if other not in order else max(domain, other, key=order.index)
 

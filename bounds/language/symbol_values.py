@@ -54,7 +54,7 @@ def axes_of(texts: Sequence[str]) -> Axes:
 
 
 def told(values: Mapping[str, Given | Iterable[Given]]) -> Axes:
-    """The same for values from Python: numbers, text as on the command line, or sequences of these."""
+    """Values from Python by name: numbers, text as on the command line, or sequences of these."""
 
     def one(name: str, value: Given) -> tuple[Fraction, ...]:
         match value:

@@ -8,7 +8,8 @@ from typing import Any
 
 from ..formulas.algorithm_box import Printer
 from ..language.dimension import ONE, Dimension, DimensionError, dimension, dimension_of
-from ..language.method import Method, Number, Vector, Weights
+from ..language.method import Method
+from ..language.vectors import Number, Vector, Weights
 
 LENGTH, SLOPE, VALUE, STEP = (dimension(text) for text in ("W", "F/W", "F", "W^2/F"))
 Dimensions = dict[str, Dimension]

@@ -28,8 +28,9 @@ from ..catalogue.discovery import file_of, find, place
 from ..formulas.lowering import name_of
 from ..language.assumptions import ASSUMPTIONS, DATA
 from ..language.derivation import Derivation
-from ..language.method import Method, quantity_name, vectors_of
+from ..language.method import Method, quantity_name
 from ..language.statement import RELATIONS, Assumption, Form, Glossary, Kind, Statement
+from ..language.vectors import vectors_of
 from .claim_language import domain_faults, long_number, operation_faults
 from .fault import Fault
 from .homonyms import homonym_faults

@@ -41,10 +41,10 @@ class Undefined(ArithmeticError):
 
 def quantities(*formulas: Basic) -> list[Basic]:
     """What must be given a value: free symbols, applied functions such as gap(t), sums over unknown terms."""
-    found: set[Basic] = set()
+    collected: set[Basic] = set()
     for formula in formulas:
-        _collect(formula, found)
-    return sorted(found, key=lambda q: q.sort_key())
+        _collect(formula, collected)
+    return sorted(collected, key=lambda q: q.sort_key())
 
 
 def opaque(expr: Basic) -> bool:
@@ -56,9 +56,9 @@ def opaque(expr: Basic) -> bool:
 
 def entangled(*formulas: Basic) -> bool:
     """Whether a sum is over something that stands elsewhere too: its value cannot be drawn on its own."""
-    found = [q for q in quantities(*formulas) if opaque(q)]
-    heads = {q: {getattr(part, "base", part.func) for part in q.atoms(AppliedUndef, Indexed)} for q in found}
-    return any(q != r and isinstance(q, Sum) and heads[q] & heads[r] for q in found for r in found)
+    drawn = [q for q in quantities(*formulas) if opaque(q)]
+    heads = {q: {getattr(part, "base", part.func) for part in q.atoms(AppliedUndef, Indexed)} for q in drawn}
+    return any(q != r and isinstance(q, Sum) and heads[q] & heads[r] for q in drawn for r in drawn)
 
 
 def _collect(expr: Basic, found: set[Basic], bound: frozenset[Basic] = frozenset()) -> None:

@@ -218,9 +218,9 @@ def _domains(statement: Statement, relations: list[Any], inputs: Mapping[str, st
     domains = {s.name: domain_of(s) for s in symbols}
     for quantity in (f for e, _ in exprs for f in e.atoms(AppliedUndef, Indexed)):
         domains[name_of(quantity)] = _narrower(domain_of(quantity), domains.get(name_of(quantity)))
-    known = {s.name: s for s in statement.glossary if isinstance(s, Symbol)}
+    symbols_by_name = {s.name: s for s in statement.glossary if isinstance(s, Symbol)}
     for name, least in inputs.items():
-        domains.setdefault(name, domain_of(known[name]) if name in known else least)
+        domains.setdefault(name, domain_of(symbols_by_name[name]) if name in symbols_by_name else least)
     return dict(sorted(domains.items()))
 
 

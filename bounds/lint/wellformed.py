@@ -273,9 +273,9 @@ def _assumptions(statement: Statement, method: Method) -> Iterator[Fault]:
 
 
 def _names(statement: Statement, method: Method) -> Iterator[Fault]:
-    known = [*method.measures, *method.formulas, *method.steps(), *method.before, *method.before.values()]
-    known += [*statement.choose, *statement.where]
-    offers = {x.func.__name__: len(x.args) for x in known if isinstance(x, AppliedUndef)} | {"p": 1}
+    offered = [*method.measures, *method.formulas, *method.steps(), *method.before, *method.before.values()]
+    offered += [*statement.choose, *statement.where]
+    offers = {x.func.__name__: len(x.args) for x in offered if isinstance(x, AppliedUndef)} | {"p": 1}
     means = [a.means for a in (*statement.let, *statement.implicit) if a.means is not None]
     formulas = (*statement.relations, *statement.when, *statement.choose.values(), *statement.where.values())
     unknown = set[str]()

@@ -34,7 +34,7 @@ from .shared_programme import Equation, products_of, solve
 DEGREES = (1, 2, 3)
 
 
-def by_one_premise(statement: Statement, goal: View, relation: Relational, over: Any) -> Attempts:
+def by_one_premise(statement: Statement, goal: View, relation: Relational, clock: Clock) -> Attempts:
     """The claim as one shown premise, or as an identity."""
     for form in _forms(statement, relation):
         for at in _places(relation, form):
@@ -44,7 +44,7 @@ def by_one_premise(statement: Statement, goal: View, relation: Relational, over:
             yield from _in_reach(form, at, statement, goal, relation)
 
 
-def by_lines_alone(statement: Statement, goal: View, relation: Relational, over: Any) -> Attempts:
+def by_lines_alone(statement: Statement, goal: View, relation: Relational, clock: Clock) -> Attempts:
     """The claim as a line about numbers."""
     clock.check()
     facts: tuple[Known, ...] = ()

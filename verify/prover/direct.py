@@ -25,7 +25,7 @@ from fedaudit.bounds.proofs.premise_identity import shown, stands
 from fedaudit.errors import UserError
 
 from .atoms_in_reach import multipliers_of
-from .attempts import Attempts, FoundArgument, Tried
+from .attempts import Attempts, Clock, FoundArgument, Tried
 from .framing import frames_of, meaning
 from .points import bundles, power_of, reach_here, reach_of
 from .potentials import generators

@@ -16,7 +16,7 @@ from marks import examples
 
 from fedaudit.cli import main
 from fedaudit.errors import UserError
-from fedaudit.figures.pages.report import MEANING
+from fedaudit.figures.pages.verdict_words import MEANING
 from fedaudit.verify.moves.audit import STRENGTH
 from fedaudit.verify.results import audit_json as document
 from fedaudit.verify.results.audit_json import VERDICTS, Unreadable, inside, parse, read

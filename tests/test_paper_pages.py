@@ -18,12 +18,13 @@ from fedaudit.bounds.catalogue.discovery import statement, statements
 from fedaudit.bounds.formulas.statement_text import letters, printed
 from fedaudit.commands.report import Pages
 from fedaudit.figures.kinds.proof_map import proof_map
-from fedaudit.figures.pages.report import _repair, file_of, file_of_paper, pages
+from fedaudit.figures.pages.report import file_of, file_of_paper, pages
+from fedaudit.figures.pages.row_view import change_needed
 from fedaudit.figures.words.changes import changes
 from fedaudit.figures.words.claim_terms import term_latex
 from fedaudit.figures.words.findings import Teller, repair
 from fedaudit.figures.words.instances import told
-from fedaudit.figures.words.letters import Formula, Letters, apart, number, polynomial
+from fedaudit.figures.words.letters import Inline, Letters, apart, number, polynomial
 from fedaudit.figures.words.losses import inside, loss
 from fedaudit.figures.words.mathml import marked
 from fedaudit.figures.words.typesetter import Typesetter
@@ -46,7 +47,7 @@ CLIENTS = [
 
 def plain(said):
     """A sentence as text, formulas as LaTeX."""
-    return "".join(piece.latex if isinstance(piece, Formula) else piece for piece in said)
+    return "".join(piece.latex if isinstance(piece, Inline) else piece for piece in said)
 
 
 # Words
@@ -524,4 +525,4 @@ def test_a_reading_that_falls_beside_a_print_that_stands_says_so() -> None:
 )
 def test_the_index_says_of_prints_alone_that_no_repair_is_known(name, verdict, repair, said) -> None:
     checked = SimpleNamespace(row=SimpleNamespace(id=name, repair=repair), verdict=verdict)
-    assert _repair(checked) == said
+    assert change_needed(checked) == said

@@ -13,7 +13,8 @@ from browser import BROWSER, SCREENS, browse, driven
 from fedaudit.bounds.catalogue.discovery import statements
 from fedaudit.bounds.formulas.statement_text import printed
 from fedaudit.commands.report import Pages
-from fedaudit.figures.pages.report import file_of, pages, scale, short
+from fedaudit.figures.pages.page_text import scale, short
+from fedaudit.figures.pages.report import file_of, pages
 from fedaudit.figures.words.letters import pretty
 from fedaudit.figures.words.mathml import mathml
 from fedaudit.running.store import Folder

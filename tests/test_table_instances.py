@@ -15,7 +15,7 @@ from test_worst import FEDAVG, GLOSSARY, L, T, dist2, fedavg, gap, values
 import fedaudit as fa
 from fedaudit import cli
 from fedaudit.figures.words.instances import told
-from fedaudit.figures.words.letters import Formula, Letters
+from fedaudit.figures.words.letters import Inline, Letters
 from fedaudit.verify import kernel
 from fedaudit.verify.moves.audit import read
 from fedaudit.verify.search.lowered_claim import lower
@@ -96,8 +96,8 @@ def test_what_does_not_refute_is_not_taken_for_simpler() -> None:
     assert made["instance"]["T"] == 4
 
 
-def plain(clauses: list[list[str | Formula]]) -> str:
-    return "; ".join("".join(x.latex if isinstance(x, Formula) else x for x in clause) for clause in clauses)
+def plain(clauses: list[list[str | Inline]]) -> str:
+    return "; ".join("".join(x.latex if isinstance(x, Inline) else x for x in clause) for clause in clauses)
 
 
 def test_a_table_is_told_in_words(two_clients: Worst) -> None:

@@ -7,20 +7,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cache
 from typing import Any
 
 from sympy import Eq, IndexedBase, Pow, Symbol
 from sympy.core.function import AppliedUndef, UndefinedFunction
 
+from fedaudit.bounds.catalogue.discovery import modules_of, papers
 from fedaudit.bounds.decide.sample_points import conjuncts
 from fedaudit.bounds.language.method import Method, Number
 from fedaudit.bounds.language.method_interface import size
 from fedaudit.bounds.language.statement import Statement
-from fedaudit.bounds.papers.buttaci.inequalities import ON_A_FUNCTION, ON_POINTS
-from fedaudit.bounds.papers.buttaci.noise_sum import ON_SUMS
-from fedaudit.bounds.papers.fallah.sampling import ON_NUMBERS
-from fedaudit.bounds.papers.yuan.frames import ON_A_PROX, ON_A_SUBSET, ON_DEVICES
-from fedaudit.bounds.proofs.method_vectors import HETEROGENEITY, Frame
+from fedaudit.bounds.proofs.frame import HETEROGENEITY, Frame
 from fedaudit.bounds.proofs.statement_view import view
 from fedaudit.bounds.proofs.vectors import EVEN, FENCHEL, FLAT, SIGN, STILL, SUM, UNBIASED, Charge
 from fedaudit.errors import UserError
@@ -35,9 +33,6 @@ GIVES: Mapping[str, tuple[str, ...]] = {  # an assumption -> the rules of the no
     "descent": (FLAT,),
 }
 USUAL = {SUM: "weights_sum_to_one", SIGN: "nonnegative_weights", UNBIASED: "bounded_variance", FLAT: "smooth"}
-
-# A setting has no rules that say what its names mean: these frames do, in the order in which they are tried.
-SETTING_FRAMES = (ON_A_FUNCTION, ON_POINTS, ON_SUMS, ON_NUMBERS, ON_A_PROX, ON_A_SUBSET, ON_DEVICES)
 
 
 def frame_of(statement: Statement, names: Mapping[Any, Number] | None = None) -> Frame | None:
@@ -81,11 +76,18 @@ def frame_of(statement: Statement, names: Mapping[Any, Number] | None = None) ->
 
 
 def frames_of(statement: Statement) -> list[Frame]:
-    """The frame of the statement's method; for a statement in a setting, the frames that say what its names mean."""
+    """Its own frame; of a setting that has no rules, what the papers say that its names mean."""
     if isinstance(statement.method, Method):
         own = frame_of(statement)
         return [] if own is None else [own]
-    return [frame for frame in SETTING_FRAMES if frame.method.id == statement.method]
+    return [frame for frame in _frames_of_papers() if frame.method.id == statement.method]
+
+
+@cache
+def _frames_of_papers() -> tuple[Frame, ...]:
+    """Every frame at the top level of a paper's module, each once."""
+    values = (value for paper in papers() for module in modules_of(paper) for value in vars(module).values())
+    return tuple({id(value): value for value in values if isinstance(value, Frame)}.values())
 
 
 def meaning(frame: Frame, quantity: Any) -> tuple[Any, Number] | None:

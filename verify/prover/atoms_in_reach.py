@@ -26,8 +26,9 @@ from fedaudit.bounds.language.derivation import Known
 from fedaudit.bounds.language.dimension import Dimension, dimension, dimension_of
 from fedaudit.bounds.language.method import Number, Vector, grad, mean, other, vectors_of, w_star
 from fedaudit.bounds.language.statement import Statement
-from fedaudit.bounds.proofs.atoms import Atom, Bound, Convex, Lower, Minimum, Smooth, Square, Variance, Weight
-from fedaudit.bounds.proofs.method_vectors import Frame
+from fedaudit.bounds.proofs.atom import Atom
+from fedaudit.bounds.proofs.atoms import Bound, Convex, Lower, Minimum, Smooth, Square, Variance, Weight
+from fedaudit.bounds.proofs.frame import Frame
 from fedaudit.bounds.proofs.premise_identity import Shown, by_form, check, shown, stands
 from fedaudit.errors import UserError
 
@@ -50,9 +51,9 @@ def multipliers_of(premise: Known, statement: Statement, conditions: Sequence[Bo
     atoms = tuple(atom for atom in dict.fromkeys(in_reach(rule, statement)) if _readable(atom, rule))
     generators = tuple(dict.fromkeys(_generators(rule, statement, conditions)))
     for degree in DEGREES:
-        found = find(Question(rule.claim, rule.frame, atoms, generators, degree, rule.at))
-        if found is not None:
-            again = shown(rule.claim, premise.because, rule.frame, *found.by, at=rule.at)
+        multipliers = find(Question(rule.claim, rule.frame, atoms, generators, degree, rule.at))
+        if multipliers is not None:
+            again = shown(rule.claim, premise.because, rule.frame, *multipliers.by, at=rule.at)
             signs = all(decide(r.claim, conditions).proved for r in again.requires)
             if stands(again) and signs:
                 return again
@@ -159,7 +160,7 @@ def deviation(x: Vector, shared: Collection[Vector]) -> Parts:
 
 
 def unit(x: Vector, frame: Frame) -> Dimension | None:
-    """Of a vector: a length in the space of parameters, or a slope."""
+    """The dimension of a vector: a length in the space of parameters, or a slope; None where it cannot be told."""
     match x:
         case Vector(op="+"):
             return unit(x.args[0], frame)

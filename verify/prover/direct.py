@@ -20,7 +20,7 @@ from fedaudit.bounds.decide.facts import bernoulli, power_le_base, power_le_one,
 from fedaudit.bounds.language.derivation import Argument, Known, Step, View
 from fedaudit.bounds.language.dimension import DimensionError, dimension_of
 from fedaudit.bounds.language.statement import Statement
-from fedaudit.bounds.proofs.method_vectors import Frame, others
+from fedaudit.bounds.proofs.frame import Frame, others
 from fedaudit.bounds.proofs.premise_identity import shown, stands
 from fedaudit.errors import UserError
 
@@ -145,8 +145,8 @@ def _round(
     if not kept:
         return
     for degree in DEGREES:
-        made = products_of([*letters, *bounds], degree)
-        multipliers = tuple(tuple(power * p for p in made) for _, power in kept)
+        factors = products_of([*letters, *bounds], degree)
+        multipliers = tuple(tuple(power * p for p in factors) for _, power in kept)
         fixed = relation.gts - relation.lts
         solution = solve((Equation(frame, at, fixed, {}, tuple(b for b, _ in kept), multipliers),))
         tried = Tried(len(kept), len(letters) + len(bounds), degree)

@@ -6,18 +6,19 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping
+from functools import cache
 from typing import Any
 
 from sympy import Eq, IndexedBase, Pow, Symbol
 from sympy.core.function import AppliedUndef, UndefinedFunction
 
+from fedaudit.bounds.catalogue.discovery import modules_of, papers
 from fedaudit.bounds.decide.sample_points import conjuncts
 from fedaudit.bounds.language.method import Method, Number
 from fedaudit.bounds.language.method_interface import size
 from fedaudit.bounds.language.statement import Statement
-from fedaudit.bounds.proofs.method_vectors import HETEROGENEITY, Frame
+from fedaudit.bounds.proofs.frame import HETEROGENEITY, Frame
 from fedaudit.bounds.proofs.statement_view import view
 from fedaudit.bounds.proofs.vectors import EVEN, FENCHEL, FLAT, SIGN, STILL, SUM, UNBIASED, Charge
 from fedaudit.errors import UserError
@@ -39,20 +40,20 @@ def frame_of(statement: Statement, names: Mapping[Any, Number] | None = None) ->
     method = statement.method
     if not isinstance(method, Method) or method.clock != "rounds":
         return None
-    made = {a.name for a in (*statement.let, *statement.implicit)}
+    assumed = {a.name for a in (*statement.let, *statement.implicit)}
     charges: dict[str, Charge | None] = {
         rule: (name, ())
         for name, rules in GIVES.items()
-        if name in made
+        if name in assumed
         for rule in rules
-        if USUAL.get(rule) not in made
+        if USUAL.get(rule) not in assumed
     }
-    if "smooth" not in made and FLAT not in charges and "subgradients" not in made:
+    if "smooth" not in assumed and FLAT not in charges and "subgradients" not in assumed:
         charges[FLAT] = None
     charges |= {FENCHEL: None, STILL: None}
     sizes = (size(method, statement.glossary, "E"), size(method, statement.glossary, "C"))
     alone, single = (_is_one(statement, n) for n in sizes[::-1])
-    even = "equal_weights" in made
+    even = "equal_weights" in assumed
     drawn = size(method, statement.glossary, "m") if method.uses("sampled") and even else None
     meant = dict(names or {})
     gamma = next((s for s in statement.glossary if isinstance(s, Symbol) and s.name == "Gamma"), None)
@@ -66,7 +67,7 @@ def frame_of(statement: Statement, names: Mapping[Any, Number] | None = None) ->
         _weights(statement),
         charges,
         alone=alone,
-        same="identical" in made,
+        same="identical" in assumed,
         even=even,
         sample=drawn,
         single=single,
@@ -75,14 +76,18 @@ def frame_of(statement: Statement, names: Mapping[Any, Number] | None = None) ->
 
 
 def frames_of(statement: Statement) -> list[Frame]:
-    """Its own frame; of a setting that has no rules, what this package says that its names mean."""
+    """Its own frame; of a setting that has no rules, what the papers say that its names mean."""
     if isinstance(statement.method, Method):
         own = frame_of(statement)
         return [] if own is None else [own]
-    modules = [module for name, module in sorted(sys.modules.items()) if name.startswith("fedaudit.bounds.")]
-    found = [value for module in modules for value in list(vars(module).values()) if isinstance(value, Frame)]
-    kept = {id(frame): frame for frame in found if frame.method.id == statement.method}
-    return list(kept.values())
+    return [frame for frame in _frames_of_papers() if frame.method.id == statement.method]
+
+
+@cache
+def _frames_of_papers() -> tuple[Frame, ...]:
+    """Every frame at the top level of a paper's module, each once."""
+    values = (value for paper in papers() for module in modules_of(paper) for value in vars(module).values())
+    return tuple({id(value): value for value in values if isinstance(value, Frame)}.values())
 
 
 def meaning(frame: Frame, quantity: Any) -> tuple[Any, Number] | None:
@@ -96,12 +101,12 @@ def meaning(frame: Frame, quantity: Any) -> tuple[Any, Number] | None:
 def letters(method: Method, statement: Statement) -> tuple[Any, Any, Any, Any]:
     """The paper's own letters for the round, the local step, the client and another client."""
     own = {common: letter for letter, common in method.names.items()}
-    known = {s.name: s for s in statement.glossary if isinstance(s, Symbol) and s.is_integer}
-    found = [
-        own.get(name) or known.get(name) or Symbol(name, integer=True, nonnegative=True) for name in ("t", "k", "i")
+    integers = {s.name: s for s in statement.glossary if isinstance(s, Symbol) and s.is_integer}
+    own_letters = [
+        own.get(name) or integers.get(name) or Symbol(name, integer=True, nonnegative=True) for name in ("t", "k", "i")
     ]
-    other = own.get("j") or known.get("j") or Symbol("j", integer=True, nonnegative=True)
-    return (*found, other if other not in found else Symbol("j_", integer=True, nonnegative=True))  # type: ignore[return-value]
+    other = own.get("j") or integers.get("j") or Symbol("j", integer=True, nonnegative=True)
+    return (*own_letters, other if other not in own_letters else Symbol("j_", integer=True, nonnegative=True))  # type: ignore[return-value]
 
 
 def _is_one(statement: Statement, count: Any) -> bool:

@@ -22,8 +22,9 @@ from scipy.optimize import linprog
 from scipy.sparse import csr_matrix
 from sympy import Add, Integer, Le, Mul, Rational
 
-from fedaudit.bounds.proofs.atoms import Atom
-from fedaudit.bounds.proofs.method_vectors import Frame, Reader
+from fedaudit.bounds.proofs.atom import Atom
+from fedaudit.bounds.proofs.frame import Frame
+from fedaudit.bounds.proofs.method_vectors import Reader
 from fedaudit.bounds.proofs.premise_identity import Shown, reader_of
 from fedaudit.bounds.proofs.vectors import Coefficient, Key, added
 from fedaudit.errors import UserError
@@ -164,7 +165,7 @@ def _read(bundle: Bundle, reader: Reader) -> dict[Key, Coefficient]:
     """The normal form of atoms that are used together; empty if one of them cannot be read beside this claim."""
     try:
         return added(
-            _scaled(reader.expand(reader.atom(atom)).terms, reader.coefficient(factor)) for factor, atom in bundle
+            _scaled(reader.expand(atom.read(reader)).terms, reader.coefficient(factor)) for factor, atom in bundle
         )
     except (UserError, ValueError):
         return {}

@@ -18,7 +18,8 @@ from typing import Any
 from sympy import Add, Integer, cancel
 
 from fedaudit.bounds.language.method import Vector, mean
-from fedaudit.bounds.proofs.atoms import Atom, Square
+from fedaudit.bounds.proofs.atom import Atom
+from fedaudit.bounds.proofs.atoms import Square
 
 from ..prover.atoms_in_reach import Parts, deviation
 
@@ -27,7 +28,7 @@ By = tuple[tuple[Any, Atom], ...]
 
 @dataclass(frozen=True, slots=True)
 class Regrouped:
-    """The same sum of multiplied atoms, with `spare` times the mean square of the deviation taken out."""
+    """Atoms with multipliers, and `spare`: how often the mean square of the deviation is left over beside them."""
 
     by: By
     spare: Any

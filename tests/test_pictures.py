@@ -24,7 +24,8 @@ from fedaudit.verify.pictures.crossing import crossing
 from fedaudit.verify.pictures.curves import Cloud, Crossing, Curves, Landscape, Rate, curves, picture
 from fedaudit.verify.pictures.kinds import Mark, unit
 from fedaudit.verify.pictures.row_marks import worst_of
-from fedaudit.verify.search.claim_index import explicit, factor_of, is_rate
+from fedaudit.verify.search.claim_index import factor_of, is_rate
+from fedaudit.verify.search.claim_trees import explicit
 from fedaudit.verify.search.climb import VIOLATION
 
 CERTIFICATES = Path(__file__).parent / "certificates"

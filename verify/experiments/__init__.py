@@ -86,6 +86,6 @@ def pictures() -> dict[str, Callable[[Any], Any]]:
 def experiment(identifier: str) -> Experiment:
     """The experiment of this statement."""
     if identifier not in experiments():
-        known = ", ".join(experiments())
-        raise UserError(f"got no experiment for {identifier!r}, expected one of {known}; do: add verify/experiments/")
+        names = ", ".join(experiments())
+        raise UserError(f"got no experiment for {identifier!r}, expected one of {names}; do: add verify/experiments/")
     return experiments()[identifier]

@@ -14,7 +14,6 @@ import numpy as np
 
 from fedaudit.errors import UserError
 
-from ..search.endure import Enumerates
 from ..search.genome import Genome
 from ..search.tree_arrays import Array
 from ..settings.base import Reading, Setting, Shape, known_table
@@ -55,11 +54,11 @@ def shape_at(
             raise UserError(f"{name}={x}", "a whole number from 1 on", f"write it like {name}=10")
     wanted = {"T": rounds, **sizes} if "T" in counted else sizes
     E = wanted.get("E", 2)
-    if getattr(world, "counts_steps", False) and wanted.get("T", E) % E:
+    if world.counts_steps and wanted.get("T", E) % E:
         raise UserError(f"T={wanted['T']}, E={E}", "steps T that are whole rounds of E", f"write T={E * 40}")
     fitting = [shape.but(**wanted) for shape in shapes if "E" in sizes or dict(shape.counts).get("E", 2) <= SHORTEST]
     fitting = [s for s in fitting if dict(s.counts).get("m", 0) <= dict(s.counts).get("C", MOST_SIZE)]  # drawn of these
-    few = [s for s in fitting if not isinstance(world, Enumerates) or world.paths(s) <= MOST_PATHS]
+    few = [s for s in fitting if world.paths(s) <= MOST_PATHS]
     if not few:
         raise UserError(f"sizes {sizes}", "a run whose outcomes can be followed", "take smaller ones")
     return min(few, key=_telling)
@@ -119,7 +118,7 @@ def _same(reading: Reading, world: Setting, shape: Shape, genome: Genome, wanted
     for name, x in wanted.items():
         if name in swept:
             continue
-        if name not in scalars or name in getattr(world, "declared", ()):
+        if name not in scalars or name in world.declared:
             held = [k for k in scalars if k not in reading.lowered.knobs]
             sizes = ", ".join([*(k for k, _ in shape.counts), *held])
             raise UserError(

@@ -19,7 +19,6 @@ from ..search.score import BEYOND_ROUNDING, CLOSE, Scores, genes_of, score, tabu
 from ..search.seeds import seed_for
 from ..search.tree_arrays import Array, Table
 from ..settings.base import Reading, Setting, Shape
-from ..settings.runs.limits import tried_on
 from .kinds import Cloud, Mark, unit
 from .row_marks import Row, largest_exact, tightest_of
 
@@ -84,7 +83,7 @@ def against(reading: Reading, world: Setting, seed: int) -> dict[str, Any] | Non
 
 
 def _drawn(reading: Reading, world: Setting, seed: int) -> list[tuple[Shape, Genome]]:
-    tried = tried_on(reading, world, world.shapes(reading))
+    tried = world.ordinary(reading, world.shapes(reading))
     if not tried:
         raise UserError(f"{reading.lowered.id}, whose sizes no short run has", "some", "plot what it follows from")
     shapes = _some(tried)

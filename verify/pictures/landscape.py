@@ -11,11 +11,12 @@ from fedaudit.bounds.formulas.printer import latex_form
 from fedaudit.bounds.formulas.statement_text import relations_latex
 from fedaudit.bounds.language.statement import Statement
 
-from ..search.claim_index import moves, resolved_sides
+from ..search.claim_index import resolved_sides
+from ..search.claim_trees import moves, names
 from ..search.score import conditions
 from ..search.seeds import seed_for
 from ..search.tree_arrays import Array, Evaluator, Table
-from ..settings.base import Reading, knob_genes, names, resolve
+from ..settings.base import Reading, knob_genes, resolve
 from .kinds import Landscape, unit
 
 __all__ = ["landscape"]

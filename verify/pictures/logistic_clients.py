@@ -18,9 +18,9 @@ from ..search.claim_index import round_of, sides_of
 from ..search.seeds import seed_for
 from ..search.tree_arrays import Array, Table
 from ..settings.base import Reading, Shape, resolve
-from ..settings.runs import proposed_sizes as sized
 from ..settings.runs import requirements as asked
-from ..settings.runs.run import on_problem
+from ..settings.runs.batch_runs import on_problem
+from ..settings.runs.proposed_sizes import meets_counts
 
 __all__ = ["Logistic", "logistic_clients"]
 
@@ -57,7 +57,7 @@ def logistic_clients(
     claim = reading.claim
     if {a[0] for a in (*claim["let"], *claim["implicit"])} - MET or counts_steps or reading.lowered.knobs:
         return None
-    if any(asked.uses(reading, what) for what in OUT_OF_REACH) or not sized.alone(reading, "C", CLIENTS):
+    if any(asked.uses(reading, what) for what in OUT_OF_REACH) or not meets_counts(reading, {"C": CLIENTS}):
         return None
     problem, start = _problem(seed, reading.lowered.id)
     L, mu = float(problem.smoothness()[0]), problem.lam
@@ -66,7 +66,7 @@ def logistic_clients(
     columns: list[tuple[Array, Array]] = []
     for T in lengths:
         at = shape.but(**sizes, T=T)
-        if not sized.meets_counts(reading, dict(at.counts)):
+        if not meets_counts(reading, dict(at.counts)):
             return None
         try:
             table = on_problem(reading, at, problem, start, _known(reading, at, L, mu, constants))

@@ -22,12 +22,12 @@ def lower(statement: Statement) -> Lowered:
 
     Every move asks for them: of the last statements they are kept, and with them what is known by them.
     """
-    known = next((lowered for one, lowered in _LAST if one is statement), None)
-    if known is None:
+    kept = next((lowered for one, lowered in _LAST if one is statement), None)
+    if kept is None:
         check(statement)
-        known = unchecked(statement)
-        _LAST.append((statement, known))
-    return known
+        kept = unchecked(statement)
+        _LAST.append((statement, kept))
+    return kept
 
 
 def unchecked(statement: Statement) -> Lowered:

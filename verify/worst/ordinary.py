@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any
 
 from flint import fmpq
 
@@ -20,8 +19,8 @@ from ..kernel import Malformed, Rejected
 from ..kernel.core.expression import Evaluator, Op, Tree, free, parse
 from ..kernel.core.rational import Node
 from ..kernel.core.world import tabled
-from ..settings.base import Reading, rules
-from .parameters import Asked, Point, point_at, whole
+from ..settings.base import Json, Reading, rules
+from .parameters import Asked, Point, Steps, point_at, whole
 
 __all__ = ["ORDINARY", "Ordinary", "proposed"]
 
@@ -87,14 +86,14 @@ def _points(asked: Asked, reading: Reading, at: Ordinary) -> list[Point]:
     values, steps = _values(asked, reading, at, sizes)
     if not set(asked.steps) <= {*steps, *values}:
         return []
-    index, letters, found = _round(asked), _letters(asked, at), list[Point]()
+    index, letters, points = _round(asked), _letters(asked, at), list[Point]()
     for number in range(len(asked.claim.then)):
         try:
             point = point_at(asked, sizes, values, number, steps)
         except UserError:  # a claim may have no index at these sizes
             continue
-        found.append(replace(point, name=at.name(letters, point.at.get(index, sizes["T"]))))
-    return found
+        points.append(replace(point, name=at.name(letters, point.at.get(index, sizes["T"]))))
+    return points
 
 
 def _letters(asked: Asked, at: Ordinary) -> dict[str, str]:
@@ -131,9 +130,9 @@ def _sizes(asked: Asked, at: Ordinary) -> dict[str, int] | None:
         sizes = {"C": at.C, "E": at.E, "T": T}
         if not index:
             return sizes
-        known = {letter: Fraction(sizes[size]) for size, letter in asked.sizes.items()}
+        by_letter = {letter: Fraction(sizes[size]) for size, letter in asked.sizes.items()}
         try:
-            last = whole(claim.for_all[index][1], known, claim)
+            last = whole(claim.for_all[index][1], by_letter, claim)
         except (Malformed, Rejected):
             return sizes
         if last >= unit * at.t - earlier:
@@ -164,39 +163,39 @@ def _quantities(tree: Tree) -> Iterator[Op]:
 
 def _values(
     asked: Asked, reading: Reading, at: Ordinary, sizes: Mapping[str, int]
-) -> tuple[dict[str, Fraction], dict[str, list[Any]]]:
+) -> tuple[dict[str, Fraction], dict[str, Steps]]:
     """Constants, parameters, and the step sizes that a statement draws."""
     lowered = reading.lowered
     curved = _named(asked, CURVED)
     named = dict.fromkeys(_named(asked, SMOOTH), Fraction(at.kappa if curved else PLAIN))
     open_ = {*asked.measured, *asked.noise, *lowered.sweep}
     values = {n: named.get(n, Fraction(1)) for n in (*asked.constants, *asked.parameters) if n not in open_}
-    known = values | {asked.sizes[size]: Fraction(n) for size, n in sizes.items()}
-    known |= dict.fromkeys(lowered.knobs, KNOB) | dict.fromkeys(asked.noise, Fraction(0))
-    known |= {asked.drawn: Fraction(sizes["C"])} if asked.drawn in asked.claim.domains else {}
-    steps: dict[str, list[Any]] = {}
+    numbers = values | {asked.sizes[size]: Fraction(n) for size, n in sizes.items()}
+    numbers |= dict.fromkeys(lowered.knobs, KNOB) | dict.fromkeys(asked.noise, Fraction(0))
+    numbers |= {asked.drawn: Fraction(sizes["C"])} if asked.drawn in asked.claim.domains else {}
+    steps: dict[str, Steps] = {}
     for name, rule in rules(lowered):
         try:
-            _draw(asked, name, rule, known, sizes, steps)
+            _draw(asked, name, rule, numbers, sizes, steps)
         except (Malformed, Rejected):
             break
-    drawn = [name for name in (*asked.constants, *asked.parameters) if name in known and name not in asked.noise]
-    return values | {name: known[name] for name in drawn}, steps
+    drawn = [name for name in (*asked.constants, *asked.parameters) if name in numbers and name not in asked.noise]
+    return values | {name: numbers[name] for name in drawn}, steps
 
 
 def _draw(
     asked: Asked,
     name: str,
-    rule: Mapping[str, Any],
-    known: dict[str, Fraction],
+    rule: Json,
+    numbers: dict[str, Fraction],
     sizes: Mapping[str, int],
-    steps: dict[str, list[Any]],
+    steps: dict[str, Steps],
 ) -> None:
     """A parameter or a step size that a statement draws, at this point; one that is irrational is shortened."""
     if rule["index"] and name in asked.claim.choose:
         return
     tree, indices = parse(Node(rule["value"], "sweep")), list(rule["index"])
-    values = {n: fmpq(x.numerator, x.denominator) for n, x in known.items()}
+    values = {n: fmpq(x.numerator, x.denominator) for n, x in numbers.items()}
     evaluator = Evaluator(tabled(values, {}), dict.fromkeys(values, "real"))
 
     def at(*place: int) -> str:
@@ -206,7 +205,7 @@ def _draw(
     first = asked.method.counts_from
     rounds = range(first, first + sizes["T"])
     if not indices:
-        known[name] = Fraction(at())
+        numbers[name] = Fraction(at())
     elif len(indices) == 1:
         steps[name] = [at(t) for t in rounds]
     else:

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from itertools import product
-from typing import Any
 
 from flint import fmpq
 
@@ -16,19 +15,20 @@ from fedaudit.errors import UserError
 
 from ..kernel.core.claim import Claim
 from ..kernel.core.claim import read as read_claim
-from ..kernel.core.expression import Evaluator
+from ..kernel.core.expression import Evaluator, Tree
 from ..kernel.core.method import NOISE, Method
 from ..kernel.core.randomness import SAMPLINGS
 from ..kernel.core.rational import Node
 from ..kernel.core.read_method import read as read_method
 from ..kernel.core.world import tabled
 from ..kernel.gram.programme import VARIANCES
-from ..settings.base import Reading
+from ..settings.base import Json, Reading
 from ..settings.runs.requirements import declared
 
-__all__ = ["ONE", "SMALL", "Asked", "Choices", "Point", "missing", "point_at", "told", "whole"]
+__all__ = ["ONE", "SMALL", "Asked", "Choices", "Point", "Steps", "missing", "point_at", "told", "whole"]
 
 Choices = Mapping[str, tuple[int, ...]]
+Steps = list[str | list[str]]  # a step size by rounds, or by rounds and steps
 SMALL: Choices = {"C": (2, 1), "E": (2, 1), "T": (1,)}  # sizes that are tried where none is given
 ONE: Choices = {"C": (1,), "E": (1,), "T": (1,)}
 MOST = 1000  # of a size
@@ -42,7 +42,7 @@ class Point:
     names in it that nobody gave.
     """
 
-    data: Mapping[str, Any]
+    data: Json
     at: Mapping[str, int]
     told: Mapping[str, str]
     name: str = ""  # of an ordinary point
@@ -124,9 +124,9 @@ class Asked:
 
     @property
     def names(self) -> list[str]:
-        known = [*self.sizes.values(), "p", *self.constants, *self.parameters, *self.steps, *self.claim.for_all]
-        known += [self.drawn] if self.sampling else []
-        return list(dict.fromkeys(known))
+        names = [*self.sizes.values(), "p", *self.constants, *self.parameters, *self.steps, *self.claim.for_all]
+        names += [self.drawn] if self.sampling else []
+        return list(dict.fromkeys(names))
 
 
 def told(reading: Reading, values: Mapping[str, Fraction], small: Choices = SMALL) -> Iterator[list[Point]]:
@@ -152,12 +152,12 @@ def told(reading: Reading, values: Mapping[str, Fraction], small: Choices = SMAL
 def missing(reading: Reading, point: Point) -> list[str]:
     """Constants and parameters that a point leaves open."""
     asked = Asked.of(reading)
-    given = {*point.data["constants"], *point.data.get("parameters", {})}
-    return [name for name in (*asked.constants, *asked.parameters) if name not in {*given, *asked.measured}]
+    named = {*point.data["constants"], *point.data.get("parameters", {})}
+    return [name for name in (*asked.constants, *asked.parameters) if name not in {*named, *asked.measured}]
 
 
-def _near(name: str, known: list[str]) -> str:
-    near = difflib.get_close_matches(name, known, n=1, cutoff=0.5)
+def _near(name: str, names: list[str]) -> str:
+    near = difflib.get_close_matches(name, names, n=1, cutoff=0.5)
     return f"did you mean {near[0]}?" if near else "leave it out"
 
 
@@ -178,7 +178,7 @@ def point_at(
     sizes: Mapping[str, int],
     values: Mapping[str, Fraction],
     number: int,
-    steps: Mapping[str, list[Any]] | None = None,
+    steps: Mapping[str, Steps] | None = None,
 ) -> Point:
     C, claim = sizes["C"], asked.claim
     clients = [f"p({i + 1})" for i in range(C)]
@@ -190,7 +190,7 @@ def point_at(
     values = {**dict.fromkeys(asked.noise, Fraction(0)), **values}
     constants = {name: str(values[name]) for name in asked.constants if name in values}
     parameters = {name: str(values[name]) for name in asked.parameters if name in values}
-    data: dict[str, Any] = {**sizes, "p": [str(x) for x in p], "constants": constants}
+    data: Json = {**sizes, "p": [str(x) for x in p], "constants": constants}
     if asked.noisy:
         loud = asked.signs and any(values[name] > 0 for name in asked.noise)
         data["noise"] = {"kind": "signs", "shared": False} if loud else {"kind": "none"}
@@ -214,10 +214,10 @@ def point_at(
         data["steps"] = {
             n: drawn[n] if n in drawn else _alike(values[n], arity, sizes) for n, arity in asked.steps.items()
         }
-    known = {asked.sizes[size]: Fraction(n) for size, n in sizes.items()} | dict(values)
+    numbers = {asked.sizes[size]: Fraction(n) for size, n in sizes.items()} | dict(values)
     at: dict[str, int] = {"relation": number}
     for index, ends in claim.for_all.items():
-        low, high = (whole(end, known, claim) for end in ends)
+        low, high = (whole(end, numbers, claim) for end in ends)
         x = values.get(index, Fraction(high))
         if x.denominator != 1 or not low <= x <= high:
             raise UserError(f"{index}={x}", f"a whole number from {low} to {high}", f"write it like {index}={high}")
@@ -229,7 +229,7 @@ def point_at(
     return Point(data, at, shown, chosen=tuple(name for name in shown if name not in given))
 
 
-def _choices(asked: Asked, data: Mapping[str, Any], given: frozenset[str]) -> dict[str, str]:
+def _choices(asked: Asked, data: Json, given: frozenset[str]) -> dict[str, str]:
     """What else a point fixes, in words: steps, weights, graph, who takes part, noise, and constants left open."""
     shown = {name: "any" for name in asked.constants if name in asked.measured and name not in data["constants"]}
     shown |= {name: _listed(data["steps"][name]) for name in asked.steps if name not in given}
@@ -253,19 +253,18 @@ def _choices(asked: Asked, data: Mapping[str, Any], given: frozenset[str]) -> di
     return shown
 
 
-def _listed(entries: Sequence[Any]) -> str:
+def _listed(entries: Sequence[str | list[str]]) -> str:
     """One number for all where they are equal, else all of them in order."""
     flat = [x for entry in entries for x in ([entry] if isinstance(entry, str) else entry)]
     return flat[0] if len(set(flat)) == 1 else " ".join(flat)
 
 
-def _alike(x: Fraction, indices: int, sizes: Mapping[str, int]) -> list[Any]:
+def _alike(x: Fraction, indices: int, sizes: Mapping[str, int]) -> Steps:
     """One step size for every round, or for every step of every round."""
-    one: Any = str(x) if indices == 1 else [str(x)] * sizes["E"]
-    return [one] * sizes["T"]
+    return [str(x) if indices == 1 else [str(x)] * sizes["E"] for _ in range(sizes["T"])]
 
 
-def whole(end: Any, known: Mapping[str, Fraction], claim: Claim) -> int:
+def whole(end: Tree, numbers: Mapping[str, Fraction], claim: Claim) -> int:
     """An end of an index's range."""
-    values = {name: fmpq(x.numerator, x.denominator) for name, x in known.items()}
+    values = {name: fmpq(x.numerator, x.denominator) for name, x in numbers.items()}
     return Evaluator(tabled(values, {}), claim.domains).integer(end, {})

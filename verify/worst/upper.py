@@ -100,9 +100,9 @@ def proofs(
             return None
         for finer in (1, FINE):
             exact = equations.nearest(rational(inside.multipliers, inside.depth / finer))
-            made = Proved(factor, shape.multipliers(exact))
-            if min(exact) >= 0 and accepted(made):
-                return made
+            proof = Proved(factor, shape.multipliers(exact))
+            if min(exact) >= 0 and accepted(proof):
+                return proof
         return None
 
     for spare in (*SPARE, *(BEYOND if best.factor < LITTLE else ())):
@@ -110,10 +110,10 @@ def proofs(
         inside = deepest(shape.cone, float(factor), _weights(best))
         if inside is None:
             continue
-        made = rounded(factor, inside) if inside.depth > DEPTH else None
-        made = made or beside(factor, inside)
-        if made is not None:
-            yield made
+        proof = rounded(factor, inside) if inside.depth > DEPTH else None
+        proof = proof or beside(factor, inside)
+        if proof is not None:
+            yield proof
             return
 
 

@@ -41,28 +41,28 @@ Params = Mapping[str, Array | float]
 
 def bound(identifier: str) -> Callable[..., Array]:
     """The printed right-hand side of a theorem on arrays; S = sum p_i^2 and Delta are numbers of their own."""
-    made = statement(identifier)
-    inner: Any = {name: x for name, x in made.where.items() if str(name) not in MEASURED}
-    rhs: Any = made.relations[0].args[1]
+    theorem = statement(identifier)
+    inner: Any = {name: x for name, x in theorem.where.items() if str(name) not in MEASURED}
+    rhs: Any = theorem.relations[0].args[1]
     while any(name in rhs.free_symbols for name in inner):
         rhs = rhs.subs(inner)
     names = {str(symbol) for symbol in rhs.free_symbols}
 
-    def evaluated(**given: Array | float) -> Array:
-        known = {**given, "Delta_inf": given["Delta"]}
-        return values(rhs, **{name: x for name, x in known.items() if name in names})
+    def evaluated(**constants: Array | float) -> Array:
+        scalars = {**constants, "Delta_inf": constants["Delta"]}
+        return values(rhs, **{name: x for name, x in scalars.items() if name in names})
 
     return evaluated
 
 
 def side(identifier: str, which: int) -> Callable[..., Array]:
     """One side of the relation of a claim about formulas."""
-    made = statement(identifier)
-    expr: Any = made.defined(made.relations[0].args[which])
+    claim = statement(identifier)
+    expr: Any = claim.defined(claim.relations[0].args[which])
     names = {str(symbol) for symbol in expr.free_symbols}
 
-    def evaluated(**given: Array | float) -> Array:
-        return values(expr, **{name: x for name, x in given.items() if name in names})
+    def evaluated(**constants: Array | float) -> Array:
+        return values(expr, **{name: x for name, x in constants.items() if name in names})
 
     return evaluated
 
@@ -76,9 +76,9 @@ def drawn(seed: int, label: str, n: int = DRAWS) -> dict[str, Array]:
 
     mu, G = power(-2, 2), power(-2, 2)
     L = mu * power(0, 3)
-    found = {"mu": mu, "L": L, "alpha": L * power(-2, 2), "beta": rng.uniform(0.02, 1, n), "G": G}
-    found |= {"sigma": G * rng.uniform(0, 1, n), "Delta": power(-2, 2), "Gamma": power(-3, 1), "S": power(-2, 0)}
-    return found | {"E": rng.integers(1, 30, n).astype(float)}
+    constants = {"mu": mu, "L": L, "alpha": L * power(-2, 2), "beta": rng.uniform(0.02, 1, n), "G": G}
+    constants |= {"sigma": G * rng.uniform(0, 1, n), "Delta": power(-2, 2), "Gamma": power(-3, 1), "S": power(-2, 0)}
+    return constants | {"E": rng.integers(1, 30, n).astype(float)}
 
 
 # --- contraction ------------------------------------------------------------------------------------------------------
@@ -99,11 +99,12 @@ def factors(at: Params) -> dict[str, Array]:
 
 
 def ordered(seed: int) -> Outcome:
-    found = factors(drawn(seed, "contraction"))
-    ours, avg, prox = found.values()
+    by_method = factors(drawn(seed, "contraction"))
+    ours, avg, prox = by_method.values()
     holds = (ours <= avg * (1 + NEAR)) & (avg <= prox * (1 + NEAR)) & (prox < 1)
     rows = [
-        {"method": name, "smallest": x.min(), "median": np.median(x), "largest": x.max()} for name, x in found.items()
+        {"method": name, "smallest": x.min(), "median": np.median(x), "largest": x.max()}
+        for name, x in by_method.items()
     ]
     reason = f"the factors of the bounds of theorems 4.1 and 4.4 are in this order at {holds.sum()} of {DRAWS} points"
     return Outcome(bool(holds.all()), reason, DRAWS, table(rows))

@@ -65,17 +65,17 @@ def races(seed: int, how: Reading, tau: int) -> list[dict[str, Array]]:
     return [{name: curves[k] for name, curves in every.items()} for k in range(len(there))]
 
 
-def drift_row(name: str, found: Sequence[dict[str, Array]]) -> dict[str, Any]:
+def drift_row(name: str, races_run: Sequence[dict[str, Array]]) -> dict[str, Any]:
     """tau = 10 under one reading: where FedDA ends while algorithm 1 reaches machine precision."""
-    ends = [settled(race["FedDA"]) for race in found]
-    row: dict[str, Any] = {"reading": name, "data sets": SETS, "algorithm 1 gets there": len(found)}
+    ends = [settled(race["FedDA"]) for race in races_run]
+    row: dict[str, Any] = {"reading": name, "data sets": SETS, "algorithm 1 gets there": len(races_run)}
     row |= {"FedDA stays above 1e-6": sum(end > FAR for end in ends)}
     return row | ({"FedDA ends at (median)": float(np.median(ends))} if ends else {})
 
 
-def drift(found: dict[str, list[dict[str, Array]]]) -> Outcome:
+def drift(by_reading: dict[str, list[dict[str, Array]]]) -> Outcome:
     """With ten local updates FedDA stops at a distance."""
-    rows = [drift_row(name, races) for name, races in found.items()]
+    rows = [drift_row(name, races) for name, races in by_reading.items()]
     shown = [0 < row["algorithm 1 gets there"] == row["FedDA stays above 1e-6"] for row in rows]
     reason = "; ".join(
         f"{row['reading']}: algorithm 1 reaches {PRECISION:g} on {row['algorithm 1 gets there']} of {SETS} data sets, "
@@ -85,26 +85,26 @@ def drift(found: dict[str, list[dict[str, Array]]]) -> Outcome:
     return _outcome(rows, shown, reason)
 
 
-def order_row(name: str, tau: int, found: Sequence[dict[str, Array]]) -> dict[str, Any]:
+def order_row(name: str, tau: int, races_run: Sequence[dict[str, Array]]) -> dict[str, Any]:
     """Where the others are in the round in which algorithm 1 reaches machine precision."""
     at: dict[str, list[float]] = {method: [] for method in METHODS if method != "algorithm 1"}
-    for race in found:
+    for race in races_run:
         when = reached(race["algorithm 1"], PRECISION) or 0
         for method, values in at.items():
             curve = race[method]
             values.append(float(curve[min(when, len(curve) - 1)]))
-    row: dict[str, Any] = {"reading": name, "tau": tau, "data sets": len(found)}
+    row: dict[str, Any] = {"reading": name, "tau": tau, "data sets": len(races_run)}
     row |= {f"{method} then (median)": float(np.median(values)) for method, values in at.items() if values}
     middle = ("FedDA", "Fast-FedDA")
-    worst = sum(all(at["FedMid"][k] >= at[m][k] for m in middle) for k in range(len(found)))
-    slow = sum(at["Fast-FedDA"][k] > FAR and at["Fast-FedDA"][k] > at["FedDA"][k] for k in range(len(found)))
-    both = sum(min(at["Fast-FedDA"][k], at["FedMid"][k]) > at["FedDA"][k] for k in range(len(found)))
+    worst = sum(all(at["FedMid"][k] >= at[m][k] for m in middle) for k in range(len(races_run)))
+    slow = sum(at["Fast-FedDA"][k] > FAR and at["Fast-FedDA"][k] > at["FedDA"][k] for k in range(len(races_run)))
+    both = sum(min(at["Fast-FedDA"][k], at["FedMid"][k]) > at["FedDA"][k] for k in range(len(races_run)))
     return row | {"FedMid is the worst": worst, "Fast-FedDA is slower than FedDA": slow, "both are behind FedDA": both}
 
 
-def order(found: dict[int, dict[str, list[dict[str, Array]]]]) -> Outcome:
+def order(by_tau: dict[int, dict[str, list[dict[str, Array]]]]) -> Outcome:
     """FedMid last and Fast-FedDA slow with one local update, both behind FedDA with ten."""
-    rows = [order_row(name, tau, races) for tau, by in found.items() for name, races in by.items()]
+    rows = [order_row(name, tau, races) for tau, by in by_tau.items() for name, races in by.items()]
 
     def holds(row: dict[str, Any]) -> bool:
         of = (
@@ -127,13 +127,13 @@ def order(found: dict[int, dict[str, list[dict[str, Array]]]]) -> Outcome:
 def _outcome(rows: Sequence[dict[str, Any]], shown: Sequence[bool], reason: str) -> Outcome:
     """The first of the readings is what is printed."""
     names = list(dict.fromkeys(row["reading"] for row in rows))
-    under = tuple(name for name, seen in list(zip(names, shown, strict=True))[1:] if seen)
+    under = tuple(name for name, holds in list(zip(names, shown, strict=True))[1:] if holds)
     return Outcome(shown[0], reason, len(rows), table(rows), under)
 
 
 def figure_2(seed: int) -> Rebuilt:
     """The three experiments of the catalogue, and what else the text reads off the figure."""
-    found = {tau: {name: races(seed, how, tau) for name, how in READINGS.items()} for tau in LIMIT}
+    by_tau = {tau: {name: races(seed, how, tau) for name, how in READINGS.items()} for tau in LIMIT}
     claims = (
         (
             "exact",
@@ -157,7 +157,7 @@ def figure_2(seed: int) -> Rebuilt:
         (
             "drift",
             "With ten local updates FedDA comes only near a stationary point, for clients drift.",
-            drift(found[10]),
+            drift(by_tau[10]),
             (),
         ),
         (
@@ -165,7 +165,7 @@ def figure_2(seed: int) -> Rebuilt:
             "With one local update FedMid is the worst and Fast-FedDA is slow; with ten both are behind FedDA "
             "(printed: "
             "'FedDA and Fed-Mid perform even worse').",
-            order(found),
+            order(by_tau),
             (),
         ),
     )

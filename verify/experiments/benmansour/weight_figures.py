@@ -156,10 +156,10 @@ def figure_6(seed: int) -> Rebuilt:
     told = "; ".join(f"{how}: {', '.join(f'{x:.2f} ({name})' for name, x in by.items())}" for how, by in slopes.items())
     reason = f"slope of log max|alpha - p| against log of the round (1/t is -1): {told}"
 
-    def outcome(seen: Mapping[tuple[str, str], bool]) -> Outcome:
+    def outcome(shown_by: Mapping[tuple[str, str], bool]) -> Outcome:
         """With the printed steps on both kinds of loss, or else where."""
-        printed = all(seen[PRINTED, family] for family in FAMILIES)
-        under = tuple(f"{family}, steps {how}" for how in STEPS for family in FAMILIES if seen[how, family])
+        printed = all(shown_by[PRINTED, family] for family in FAMILIES)
+        under = tuple(f"{family}, steps {how}" for how in STEPS for family in FAMILIES if shown_by[how, family])
         return Outcome(printed, reason, len(rows), table(rows), () if printed else under)
 
     claims = (
@@ -173,8 +173,8 @@ def figure_6(seed: int) -> Rebuilt:
         ),
     )
     answers = tuple(
-        Answer(Claim(f"benmansour/fig6-{label}", says, where, SETTLED_AFTER[label]), seen)
-        for label, says, where, seen in claims
+        Answer(Claim(f"benmansour/fig6-{label}", says, where, SETTLED_AFTER[label]), shown_by)
+        for label, says, where, shown_by in claims
     )
     caption = (
         f"{CLIENTS} clients, {LOCAL} local steps per round (two epochs of {SAMPLES} samples in minibatches of "
@@ -243,10 +243,10 @@ def figure_7(seed: int) -> Rebuilt:
     )
     shown = {how: small[how] and moving[how] for how in STEPS[:2]}
     under = tuple(how for how in STEPS[1:2] if shown[how])
-    seen = Outcome(shown[PRINTED], reason, len(rows), table(rows), under)
+    shown_by = Outcome(shown[PRINTED], reason, len(rows), table(rows), under)
     caption = f"blue: among the ten largest weights alpha_i of the round; clients that are not IID, {CLIENTS} of them"
     picture = Participation("benmansour, figure 7: clients in the aggregation", caption, panels)
-    return Rebuilt(picture, (Answer(claim, seen),))
+    return Rebuilt(picture, (Answer(claim, shown_by),))
 
 
 DIFFERS = (

@@ -39,6 +39,7 @@ if TYPE_CHECKING:
         log,
         sqrt,
     )
+    from fedaudit.bounds.language.knobs import free, unit
     from fedaudit.bounds.language.method import (
         Method,
         expect,
@@ -57,7 +58,7 @@ if TYPE_CHECKING:
         vector,
         w_star,
     )
-    from fedaudit.bounds.language.statement import Assumption, Glossary, Statement, free, unit
+    from fedaudit.bounds.language.statement import Assumption, Glossary, Statement
     from fedaudit.problems.runs.user_problem import Problem
     from fedaudit.verify.certify.command import Certified
     from fedaudit.verify.results.audit_result import Audited, Derivation, Linted
@@ -160,7 +161,8 @@ _VERDICTS = ("NotReproduced", "Proved", "Refuted", "Reproduced", "ReproducedIf",
 _HOME = {
     **dict.fromkeys(_ALGEBRA, ".bounds.language.algebra"),
     **dict.fromkeys(_METHOD, ".bounds.language.method"),
-    **dict.fromkeys(("Assumption", "Glossary", "Statement", "free", "unit"), ".bounds.language.statement"),
+    **dict.fromkeys(("Assumption", "Glossary", "Statement"), ".bounds.catalogue.statement_services"),
+    **dict.fromkeys(("free", "unit"), ".bounds.language.knobs"),
     **dict.fromkeys(_API, ".api.moves"),
     **dict.fromkeys(("fedaudit_check", "instances", "theorem"), ".api.testing"),
     **dict.fromkeys(_VERDICTS, ".verify.results.verdicts"),

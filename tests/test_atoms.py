@@ -55,8 +55,10 @@ from fedaudit.bounds.papers.zhang.symbols import Omega, mu_at_most_L, tau
 from fedaudit.bounds.papers.zhang.symbols import mu as PL_MU
 from fedaudit.bounds.proofs.atoms import MEAN_CONVEX, Bound, Convex, Minimum, Near, Smooth, Square
 from fedaudit.bounds.proofs.derivation_check import derive
+from fedaudit.bounds.proofs.frame import Frame, others
 from fedaudit.bounds.proofs.hand_premises import shown, taken
-from fedaudit.bounds.proofs.method_vectors import Frame, Reader, others
+from fedaudit.bounds.proofs.kept_vectors import require_kept
+from fedaudit.bounds.proofs.method_vectors import Reader
 from fedaudit.bounds.proofs.premise_identity import Shown, check, defined, known, reader_of, stands
 from fedaudit.bounds.proofs.premise_identity import shown as show
 from fedaudit.bounds.proofs.vectors import AXIS, Expanded, Scalar
@@ -558,7 +560,9 @@ def test_derive_writes_certificates_that_certify_accepts(tmp_path: Path, capsys:
 
 
 def on_composite(**changed: Any) -> Frame:
-    return replace(ON_PROPOSED, names={}, **changed)
+    frame = replace(ON_PROPOSED, names={}, **changed)
+    require_kept(frame)
+    return frame
 
 
 def test_a_formula_that_the_rules_do_not_keep_is_refused() -> None:

@@ -18,7 +18,8 @@ from fedaudit.bounds.papers.zhang.methods import P, c, x
 from fedaudit.bounds.papers.zhang.symbols import L, eta_g, eta_t, r
 from fedaudit.bounds.proofs.atoms import Minimum
 from fedaudit.bounds.proofs.derivation_check import derive
-from fedaudit.bounds.proofs.method_vectors import Frame
+from fedaudit.bounds.proofs.frame import Frame
+from fedaudit.bounds.proofs.kept_vectors import require_kept
 from fedaudit.bounds.proofs.premise_identity import Shown, check
 from fedaudit.errors import UserError
 
@@ -78,9 +79,9 @@ def _zero(_: Any) -> Any:
 
 def test_what_moves_is_not_kept() -> None:
     with pytest.raises(UserError, match="does not keep"):
-        replace(ON_STATIONARY, kept={**ON_STATIONARY.kept, x: _star})
+        require_kept(replace(ON_STATIONARY, kept={**ON_STATIONARY.kept, x: _star}))
     with pytest.raises(UserError, match="does not keep"):  # of several clients the corrections are not zero
-        replace(ON_STATIONARY, alone=False, kept={c: _zero})
+        require_kept(replace(ON_STATIONARY, alone=False, kept={c: _zero}))
 
 
 @slow("three proofs of many steps")

@@ -16,8 +16,8 @@ from sympy import Abs, Eq, Function, Indexed, Le, Min, Pow, Rational, Sum, Symbo
 
 from fedaudit.bounds.catalogue.discovery import catalogue
 from fedaudit.bounds.catalogue.printed_constants import Constant, constants, mutate
-from fedaudit.bounds.decide.decision import violates
 from fedaudit.bounds.decide.sample_points import conjuncts
+from fedaudit.bounds.decide.violation import violates
 from fedaudit.bounds.language.derivation import Argument, Derivation, Known, Step
 from fedaudit.bounds.language.statement import Statement, with_values
 from fedaudit.bounds.proofs.argument import argued

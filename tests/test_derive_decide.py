@@ -30,8 +30,9 @@ from sympy import (
 from sympy.logic.boolalg import And, Or
 
 from fedaudit.bounds.decide import decision as decide_module
-from fedaudit.bounds.decide.decision import _decide, decide, proved, refuted, violates
+from fedaudit.bounds.decide.decision import _decide, decide, proved, refuted
 from fedaudit.bounds.decide.sample_points import Sampler, _below, conjuncts, differ
+from fedaudit.bounds.decide.violation import violates
 from fedaudit.bounds.formulas.evaluator import quantities
 
 x, y, z = (Symbol(name, real=True) for name in "xyz")

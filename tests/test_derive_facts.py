@@ -8,9 +8,10 @@ import pytest
 from sympy import Integer, Le, Rational, Symbol, diff, exp, factor, log
 
 from fedaudit.bounds.decide import facts
-from fedaudit.bounds.decide.decision import decide, violation
+from fedaudit.bounds.decide.decision import decide
 from fedaudit.bounds.decide.facts import FACTS, Fact
 from fedaudit.bounds.decide.sample_points import Sampler
+from fedaudit.bounds.decide.violation import violation
 from fedaudit.bounds.language.derivation import Induction, Known, Step
 from fedaudit.bounds.proofs.step_decisions import prove, settle
 

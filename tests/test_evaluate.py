@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from fractions import Fraction
 
 import numpy as np
@@ -11,11 +10,11 @@ from flint import fmpq, fmpz
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from marks import examples, some
-from sympy import E, Function, IndexedBase, Le, Max, Min, Ne, Pow, Rational, Sum, Symbol, exp, log
+from sympy import E, Function, IndexedBase, Max, Min, Ne, Pow, Rational, Sum, Symbol, exp, log
 from sympy.logic.boolalg import And, Implies, Not, Or, false, true
 
 from fedaudit.bounds.catalogue.discovery import statements
-from fedaudit.bounds.formulas.evaluator import OFTEN, Compiled, Undefined, compiled
+from fedaudit.bounds.formulas.evaluator import Compiled, Undefined, compiled
 from fedaudit.bounds.formulas.lowering import tree
 from fedaudit.verify.moves.audit import read
 from fedaudit.verify.search.genome import draw, exactly, rational, simpler, size
@@ -104,41 +103,10 @@ def test_what_has_no_value_is_said() -> None:
         compiled(x + y, (x,))
 
 
-OFTEN_COMPUTED = [
-    *SCALAR,
-    Sum(Sum(x**i / n, (i, 1, n)) + y**n, (n, 0, 3)) + n * Sum(i, (i, n, 2)),
-    Pow(x - y, -3) + Pow(x, 2) + Pow(x, 2) * y,
-    Le(x * y, n),
-    Ne(x, y),
-    And(x < y, Or(y > 1, x > 2)),
-    Max(x, 0) + abs(x - y),
-    x * Rational(10) ** 400,
-]
-
-
-@pytest.mark.parametrize("expr", OFTEN_COMPUTED, ids=str)
-@given(st.tuples(*[st.fractions("1/9", 9, max_denominator=9)] * 2, st.integers(1, 6)))
-@settings(max_examples=examples(10), deadline=None)
-def test_a_formula_computed_often_gives_the_same_to_the_last_bit(expr: object, values: tuple[Fraction, ...]) -> None:
-    ready = Compiled(expr, (x, y, n))
-    floats, rationals = [float(v) for v in values], [fmpq(v.numerator, v.denominator) for v in map(Fraction, values)]
-    for compute, given_ in ((ready.float, floats), (ready.rational, rationals)):
-        assert len({_told(compute, given_) for _ in range(OFTEN + 2)}) == 1
-
-
-def _told(compute: Callable[[Sequence[object]], object], values: Sequence[object]) -> tuple[type, str]:
-    try:
-        value = compute(values)
-    except Undefined:
-        return Undefined, ""
-    return type(value), repr(value)
-
-
-def test_a_power_too_large_is_no_rational_however_often_it_is_asked() -> None:
+def test_a_power_too_large_is_no_rational() -> None:
     ready = Compiled(x**50 + 1, (x,))
-    for count in range(OFTEN + 2):
-        value = ready.rational([fmpq(3) ** (400 if count % 2 else 4)])
-        assert (value is None) == bool(count % 2)
+    assert ready.rational([fmpq(3) ** 400]) is None
+    assert ready.rational([fmpq(3) ** 4]) is not None
 
 
 def test_a_name_of_a_sum_is_its_own() -> None:

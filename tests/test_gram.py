@@ -16,7 +16,6 @@ import fedaudit as fa
 from fedaudit.verify import kernel
 from fedaudit.verify.kernel import Entry, Form, Programme, Vec
 from fedaudit.verify.kernel.core.loss import Vector, combine, dot
-from fedaudit.verify.kernel.core.problem import NONE
 from fedaudit.verify.kernel.core.rational import Node
 from fedaudit.verify.kernel.core.run import read_loss
 from fedaudit.verify.kernel.gram.programme import VARIANCES
@@ -74,7 +73,7 @@ def add_penalty(
 def minimiser(instance: Data, losses: list[Any]) -> Vector:
     if "w_star" in instance:
         return tuple(fmpq(str(x)) for x in instance["w_star"])
-    g = regulariser(Node(instance["regulariser"], "g"), instance["d"]) if "regulariser" in instance else NONE
+    g = regulariser(Node(instance["regulariser"], "g"), instance["d"]) if "regulariser" in instance else None
     least = lowest(losses, tuple(fmpq(str(x)) for x in instance["p"]), g)
     assert least is not None
     return least

@@ -97,6 +97,13 @@ def test_noise_before_the_first_round_is_refused() -> None:
         measured(claim(SQUARE, server={"x": ["mean", ["noisy", ["start"]]]}))
 
 
+def test_without_a_regulariser_its_conjugate_is_finite_at_zero_alone_and_its_proximal_points_are_the_points() -> None:
+    nothing = claim([["1", ["conjugate", ["*", 0, ["start"]]]], ["1", ["norm2", ["prox", 1, ["start"]]]]])
+    assert measured(nothing) == 1
+    with pytest.raises(kernel.Rejected, match="conjugate of g that is infinite"):
+        measured(claim([["1", ["conjugate", ["start"]]]]))
+
+
 @pytest.mark.parametrize("draw", ["noisy", "again"])
 def test_a_measure_about_a_mean_reads_no_noise(draw: str) -> None:
     wrong = claim([["1", ["norm2", ["mean", [draw, "x"]]]]], over=["of_mean", "steps"])

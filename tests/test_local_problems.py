@@ -26,7 +26,7 @@ from fedaudit.bounds.papers.yuan.frames import (
 from fedaudit.bounds.papers.yuan.run import move2, near, picked_env2, w, w_m
 from fedaudit.bounds.papers.yuan.symbols import G, T, eta, nu, rho
 from fedaudit.bounds.proofs.derivation_check import derive
-from fedaudit.bounds.proofs.method_vectors import Frame
+from fedaudit.bounds.proofs.frame import Frame
 from fedaudit.bounds.proofs.premise_identity import Average, Shown, averaged, check
 from fedaudit.bounds.proofs.premise_identity import shown as show
 from fedaudit.bounds.proofs.proximal_atoms import Largest, Moved, Optimal, Steep

@@ -23,8 +23,8 @@ from flint import fmpq
 from marks import slow
 from test_proof_premises import SHARE, case_of, why
 
+from fedaudit.verify.kernel import evaluate
 from fedaudit.verify.kernel.core.budget import metered
-from fedaudit.verify.kernel.core.check import evaluate
 from fedaudit.verify.kernel.core.expression import parse
 from fedaudit.verify.kernel.core.method import Method
 from fedaudit.verify.kernel.core.rational import Malformed, Node, Rejected

@@ -143,7 +143,8 @@ def test_the_core_of_the_kernel_loads_nothing_above_it_for_a_plain_refutation() 
 def test_nothing_in_the_kernel_is_looked_up_by_the_identity_of_an_object() -> None:
     for path in (ROOT / "verify" / "kernel").rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            assert not (isinstance(node, ast.Name) and node.id == "id"), f"{path}:{node.lineno}"
+            called = isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "id"
+            assert not called, path
 
 
 def test_a_folder_says_what_it_holds_and_has_at_most_16_modules() -> None:
@@ -180,9 +181,10 @@ def test_no_class_of_the_kernel_inherits_but_from_tuples_protocols_and_errors() 
         errors |= {node.name for _, node in classes if node.bases and {*map(ast.unparse, node.bases)} <= errors}
     assert len(classes) > 20
     for name, node in classes:
-        assert {*map(ast.unparse, node.bases)} <= {"NamedTuple", "Protocol", *errors}, f"{name}: class {node.name}"
+        bases = {ast.unparse(base).partition("[")[0] for base in node.bases}  # `Generic[V]` adds no line of its own
+        assert bases <= {"NamedTuple", "Protocol", "Generic", *errors}, f"{name}: class {node.name}"
         frozen = any("frozen=True" in ast.unparse(decorator) for decorator in node.decorator_list)
-        assert frozen or node.bases or node.name == "Work", f"{name}: class {node.name} is not frozen"  # it counts
+        assert frozen or bases - {"Generic"} or node.name == "Work", f"{name}: class {node.name} is not frozen"
 
 
 @pytest.mark.parametrize(

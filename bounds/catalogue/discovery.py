@@ -27,7 +27,8 @@ from fedaudit.errors import UserError, crash
 from .. import papers as _papers
 from ..formulas.number_length import MOST_DIGITS, long_in_code
 from ..language.method import Method
-from ..language.statement import Statement
+from ..lint.claim_language import long_number
+from .statement_services import Statement
 
 LONGEST_ID = 200
 _USERS: dict[str, ModuleType] = {}  # the files of users that were read, by path
@@ -225,8 +226,6 @@ def _select(selector: str) -> list[Statement]:
 
 
 def _from_file(path: str, wanted: str) -> list[Statement]:
-    from ..lint.claim_language import long_number  # which a statement of the catalogue does not need
-
     own = list(statements_in(_loaded(path)))
     if not own:
         raise UserError(f"{path}:1: got no Statement, expected at least one; do: define it at top level")

@@ -15,6 +15,7 @@ from __future__ import annotations
 import math
 import operator
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache
 from typing import Any
@@ -23,7 +24,6 @@ from flint import arb, ctx, fmpq
 from sympy import Basic, Indexed, Sum, Symbol
 from sympy.core.function import AppliedUndef
 
-from .compiled_trees import Numbers, program
 from .lowering import truth
 from .trees import Arithmetic, Formula, Tree, read
 
@@ -33,7 +33,6 @@ Point = Mapping[Basic, Fraction]  # quantity or symbol -> value
 LONGEST_SUM, LONGEST_EXACT_SUM = 4096, 64
 LARGEST_POWER = 20_000  # bits
 DIGITS = 60
-OFTEN = 24  # a formula computed so many times is worth a programme of its own
 
 
 class Undefined(ArithmeticError):
@@ -87,7 +86,6 @@ class Compiled:
             raise TypeError(f"got {formula} with {missing[0]}, expected only {arguments}")
         places = dict(zip(arguments, slots(len(arguments)), strict=True))
         self._tree = _placed(truth(formula, places), len(arguments), {})
-        self._floats = self._rationals = 0  # how often it was computed
 
     @cached_property
     def _float(self) -> Formula[Number]:
@@ -103,9 +101,6 @@ class Compiled:
 
     def float(self, values: Sequence[float]) -> Any:
         """In floating point; raises `Undefined`."""
-        self._floats += 1
-        if self._floats == OFTEN:
-            self._float = program(self._tree, _FLOATS) or self._float
         try:
             value = self._float(values)
         except (ArithmeticError, ValueError) as error:
@@ -116,9 +111,6 @@ class Compiled:
 
     def rational(self, values: Sequence[fmpq]) -> Any:
         """In rational arithmetic; None when a root, an exponential or a huge power stands in the way."""
-        self._rationals += 1
-        if self._rationals == OFTEN:
-            self._exact = program(self._tree, _RATIONALS) or self._exact
         try:
             return self._exact(values)
         except (_NotRational, MemoryError):
@@ -154,16 +146,16 @@ def slots(count: int) -> tuple[str, ...]:
 
 
 def _placed(tree: Tree, count: int, indices: Mapping[str, str]) -> Tree:
-    """The tree with the index of every sum in a place of its own, behind `count` others; tuples instead of lists."""
+    """The tree with the index of every sum in a place of its own, behind `count` others."""
     if not isinstance(tree, list):
         return indices.get(tree, tree)
     op, *args = tree
     if op != "sum":
-        return (op, *(_placed(arg, count, indices) for arg in args))
+        return [op, *(_placed(arg, count, indices) for arg in args)]
     variable, low, high, body = args
     place = f"#{count}"
     ends = (_placed(end, count, indices) for end in (low, high))
-    return (op, place, *ends, _placed(body, count + 1, {**indices, variable: place}))
+    return [op, place, *ends, _placed(body, count + 1, {**indices, variable: place})]
 
 
 def balls(values: Sequence[fmpq]) -> list[arb]:
@@ -225,17 +217,6 @@ def _exact_power(base: fmpq, exponent: fmpq) -> fmpq:
     return base ** int(exponent)
 
 
-def _whole_float(base: float, exponent: int) -> float:
-    return base**exponent
-
-
-def _whole_power(base: fmpq, exponent: int) -> fmpq:
-    most = LARGEST_POWER // abs(exponent)
-    if base.p.bit_length() > most or base.q.bit_length() > most:
-        raise _NotRational
-    return base**exponent
-
-
 def _precise_power(base: arb, exponent: arb) -> arb:
     if exponent.is_integer():
         return base ** exponent.unique_fmpz()
@@ -248,8 +229,19 @@ def _not_rational(_: fmpq) -> fmpq:
     raise _NotRational
 
 
+@dataclass(frozen=True, slots=True)
+class Numbers:
+    """How one kind of number is computed with: from a fraction, to a power, summed over an index, exp and log."""
+
+    number: Callable[[int, int], Number]
+    power: Callable[[Number, Number], Number]
+    total: Callable[[Callable[[Number], Number], Number, Number], Number]
+    exponential: Callable[[Number], Number]
+    logarithm: Callable[[Number], Number]
+
+
 def _scalars(numbers: Numbers) -> Arithmetic[Number]:
-    """An arithmetic of single numbers, whose scope is a list of values."""
+    """The arithmetic of one kind of number, whose scope is a list of values."""
     number = numbers.number
 
     def constant(p: int, q: int) -> Formula[Number]:
@@ -286,7 +278,7 @@ def _scalars(numbers: Numbers) -> Arithmetic[Number]:
         total=sum_,
         power=numbers.power,
         fold={"+": operator.add, "*": operator.mul, "min": min, "max": max},
-        unary=numbers.unary,
+        unary={"exp": numbers.exponential, "log": numbers.logarithm, "abs": abs},
         compare={
             "<=": operator.le,
             "<": operator.lt,
@@ -308,11 +300,6 @@ def _precise_quotient(p: int, q: int) -> arb:
         return arb(fmpq(p, q))
 
 
-def _unary(exponential: Callable[[Number], Number], logarithm: Callable[[Number], Number]) -> dict[str, Any]:
-    return {"exp": exponential, "log": logarithm, "abs": abs}
-
-
-_FLOATS = Numbers(_quotient, _float_power, _float_total, _unary(math.exp, math.log), _whole_float)
-_RATIONALS = Numbers(fmpq, _exact_power, _total, _unary(_not_rational, _not_rational), _whole_power)
-_BALLS = Numbers(_precise_quotient, _precise_power, _float_total, _unary(arb.exp, arb.log))
-_FLOAT, _EXACT, _PRECISE = (_scalars(numbers) for numbers in (_FLOATS, _RATIONALS, _BALLS))
+_FLOAT = _scalars(Numbers(_quotient, _float_power, _float_total, math.exp, math.log))
+_EXACT = _scalars(Numbers(fmpq, _exact_power, _total, _not_rational, _not_rational))
+_PRECISE = _scalars(Numbers(_precise_quotient, _precise_power, _float_total, arb.exp, arb.log))

@@ -46,6 +46,7 @@ from fedaudit.errors import UserError
 from ..language.algebra import e as EULER
 from ..language.algebra import pi
 from ..language.dimension import DimensionError, dimension_of
+from ..language.knobs import knob_range
 from ..language.statement import Assumption, Statement
 from .trees import Tree
 
@@ -156,7 +157,7 @@ def lower(statement: Statement, inputs: Inputs) -> Lowered:
     exprs += [written(statement, v) for v in (*statement.choose.values(), *statement.sweep.values())]
     used = {s for e in exprs for s in e.free_symbols if isinstance(s, Symbol)}
     bound = {v for e in exprs for sum_ in e.atoms(Sum) for v in sum_.variables} | set(statement.for_all)
-    knobs = sorted(s.name for s in used if s.name.startswith(("unit_", "free_")))
+    knobs = sorted(s.name for s in used if knob_range(s.name))
     scalars = {s for s in used if s not in bound and s.name not in knobs and s in statement.glossary}
     claim: dict[str, Any] = {
         "id": statement.id,

@@ -20,6 +20,8 @@ from sympy.logic.boolalg import Boolean
 
 from fedaudit.errors import UserError
 
+from .knobs import knob_range
+
 if TYPE_CHECKING:
     from .statement import Glossary
 
@@ -74,7 +76,7 @@ def dimension_of(expr: Basic, glossary: Glossary) -> Dimension | None:
     if isinstance(expr, Number | NumberSymbol):
         return None if expr.is_zero else ONE
     if isinstance(expr, Symbol):
-        if expr.name.startswith(("unit_", "free_")):
+        if knob_range(expr.name):
             return ONE
         if expr not in glossary:
             raise DimensionError("{} is not in the glossary", expr)

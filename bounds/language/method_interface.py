@@ -13,26 +13,12 @@ from sympy import Symbol
 from sympy.core.function import AppliedUndef
 
 from ..formulas.algorithm_box import Printer
-from .assumptions import ASSUMPTIONS
+from .assumptions import ASSUMPTIONS, RunAssumption
 from .dimension import ONE
 from .method import Method
 from .statement import Entry, Glossary
 
 ENDS = {"t": "T", "k": "E", "i": "C", "j": "C", "n": "D"}  # the largest value of an index
-DATA = ("oracle", "batch_grad")  # what reads clients with data points
-NEEDS = {  # what an assumption is about -> operations, one of which a rule has to use
-    "noise": ("noisy", "again"),
-    "data": DATA,
-    "oracle": ("oracle",),
-    "regulariser": ("prox",),
-    "graph": ("neighbours",),
-    "participation": ("sampled",),
-}
-OF_POINTS = ("lipschitz", "nonnegative_loss", "lgd")  # about the losses of data points
-TOGETHER: dict[str, str] = dict.fromkeys(  # an assumption -> the one that brings losses of which it can be checked
-    ("bounded_gradients", "bounded_below", "meta_gap", "similar_gradients", "similar_hessians", "hessian_variance"),
-    "lipschitz_hessian",
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,18 +98,14 @@ def symbols(method: Method) -> list[dict[str, str]]:
 def understood(method: Method) -> list[dict[str, Any]]:
     """The assumptions that say something about runs of this method, and what each one asks of an instance."""
     return [
-        {"name": name, "about": known.about, "constants": known.constants, "asks": known.asks + _together(name)}
-        for name, known in ASSUMPTIONS.items()
-        if all(any(map(method.uses, NEEDS[what])) for what in _needed(name, known.about))
+        {"name": name, "about": one.about, "constants": one.constants, "asks": one.asks + _beside(one)}
+        for name, one in ASSUMPTIONS.items()
+        if all(any(map(method.uses, group)) for group in one.operations)
     ]
 
 
-def _together(name: str) -> str:
-    return f" (beside {TOGETHER[name]})" if name in TOGETHER else ""
-
-
-def _needed(name: str, about: str) -> list[str]:
-    return [what for what in (about, "data" if name in OF_POINTS else "") if what in NEEDS]
+def _beside(assumption: RunAssumption) -> str:
+    return f" (beside {assumption.beside})" if assumption.beside else ""
 
 
 def _at(quantity: Any) -> tuple[Any, ...]:

@@ -12,7 +12,7 @@ verify, hunt, certify) lives elsewhere and reads these fields.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Literal, cast
@@ -155,6 +155,17 @@ class Form:
     replays: tuple[Mapping[str, Any], ...]  # {"instance": ..., "at": ...}
 
 
+class Services:
+    """What a statement does with modules that read statements: they are above this one, so the catalogue sets it."""
+
+    bound: Callable[[Statement, Mapping[str, Given]], Bound]
+    bound_table: Callable[[Statement, Mapping[str, Given | Iterable[Given]]], list[Bound]]
+    relations_latex: Callable[[Statement], tuple[str, ...]]
+
+
+SERVICES = Services()
+
+
 def _none() -> Any:
     return Dict()
 
@@ -250,9 +261,7 @@ class Statement:
 
     def _repr_latex_(self) -> str:
         """Its relations as the paper prints them, for a notebook."""
-        from ..formulas.statement_text import relations_latex
-
-        return "\n".join(f"$$ {line} $$" for line in relations_latex(self))
+        return "\n".join(f"$$ {line} $$" for line in SERVICES.relations_latex(self))
 
     @property
     def paper(self) -> str:
@@ -304,20 +313,16 @@ class Statement:
         >>> fa.statement("buttaci/lem4.1").bound(E=5, G=2, gamma="1/100").value.exact
         Fraction(1, 100)
         """
-        from ..catalogue.bound_values import bound
-
-        return bound(self, values)
+        return SERVICES.bound(self, values)
 
     def bound_table(self, **values: Given | Iterable[Given]) -> list[Bound]:
-        """The same at every combination of several values; `failing` says where a condition fails.
+        """Its bound at every combination of several values; `failing` says where a condition fails.
 
         >>> import fedaudit as fa
         >>> [str(b.value) for b in fa.statement("buttaci/lem4.1").bound_table(E=[1, 2, 4], G=2, gamma="1/100")]
         ['0.0004', '0.0016', '0.0064']
         """
-        from ..catalogue.bound_values import table
-
-        return table(self, values)
+        return SERVICES.bound_table(self, values)
 
 
 def _written_out(expr: Any, where: tuple[tuple[Any, Any], ...], *, decided: bool) -> Any | None:
@@ -370,23 +375,3 @@ def with_values(expr: Any, values: Mapping[Any, Any], *, at_once: bool = True) -
 
 def _is_name(name: object) -> bool:
     return isinstance(name, Symbol | AppliedUndef)
-
-
-def unit(name: str) -> Any:
-    """A knob in (0, 1] for `sweep`.
-
-    >>> import fedaudit as fa
-    >>> fa.unit("gamma")
-    unit_gamma
-    """
-    return Symbol(f"unit_{name}", positive=True)
-
-
-def free(name: str) -> Any:
-    """A knob in (0, ∞) for `sweep`.
-
-    >>> import fedaudit as fa
-    >>> fa.free("gamma")
-    free_gamma
-    """
-    return Symbol(f"free_{name}", positive=True)

@@ -36,6 +36,7 @@ from ..language.algebra import (
     together,
 )
 from ..language.dimension import DimensionError, dimension_of
+from ..language.knobs import knob_range
 from ..language.method import Method
 from ..language.statement import Assumption, Limit, Statement
 from .method_dimensions import mismatches
@@ -141,7 +142,7 @@ def _points(statement: Statement, made: Limit) -> Iterator[dict[Basic, Expr]]:
     sums = {s for e in exprs for s in e.atoms(Sum)}
     for offset in (0, 1, 2):
         point: dict[Basic, Expr] = {s: Integer(2 + offset) for s in sums}
-        knobs = {k for v in statement.sweep.values() for k in v.free_symbols if str(k).startswith(("unit_", "free_"))}
+        knobs = {k for v in statement.sweep.values() for k in v.free_symbols if knob_range(str(k))}
         base: dict[Basic, Expr] = {k: Rational(1, 2 + offset) for k in knobs}
         base |= {s: Integer(1 + offset) for s in _constants(statement) - {made.variable} if s not in statement.sweep}
         base |= {s: Integer(1 + offset) for s in free if s not in statement.sweep and s not in base}
@@ -159,7 +160,7 @@ def _points(statement: Statement, made: Limit) -> Iterator[dict[Basic, Expr]]:
 def _constants(statement: Statement) -> set[Symbol]:
     exprs = [*statement.when, *statement.sweep.values()]
     found = {s for e in exprs for s in e.free_symbols if isinstance(s, Symbol)}
-    return {s for s in found if not s.name.startswith(("unit_", "free_"))}
+    return {s for s in found if not knob_range(s.name)}
 
 
 def _step_size(statement: Statement, catalogue: Catalogue) -> Iterator[str]:

@@ -19,8 +19,8 @@ from typing import Any, cast
 from sympy import Sum, Symbol
 from sympy.core.function import AppliedUndef
 
+from ..language.assumptions import DATA
 from ..language.method import Method, Number, Vector, Weights, quantity_name, scalars_of, vectors_of
-from ..language.method_interface import DATA
 from ..language.statement import ID
 from .fault import Fault
 

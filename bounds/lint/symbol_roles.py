@@ -22,9 +22,11 @@ from sympy.core.function import AppliedUndef
 from fedaudit.errors import UserError
 
 from ..formulas.lowering import name_of
+from ..language.assumptions import DATA
 from ..language.dimension import dimension
+from ..language.knobs import knob_range
 from ..language.method import SIZES, Method, quantity_name
-from ..language.method_interface import DATA, ENDS, size
+from ..language.method_interface import ENDS, size
 from ..language.statement import Statement
 from .fault import Fault
 
@@ -32,7 +34,6 @@ COUNTS = {**SIZES, "b": "data points of a minibatch"}
 NEEDS = {"m": ("sampled",), "b": DATA}  # a size -> operations of the rules, one of which it belongs to
 GAMMA = "Gamma"  # f* - sum p_i f_i*, which every run measures
 OTHERS = {GAMMA: "their heterogeneity", "p": "the weights", "d": "the dimension"}
-KNOBS = ("unit_", "free_")
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +122,7 @@ def _strangers(statement: Statement, method: Method, formulas: list[Formula]) ->
     for formula in formulas:
         for letter in sorted(formula.letters - roles - said, key=str):
             common = _common(method, letter)
-            if letter.name.startswith(KNOBS) and formula.field == "sweep":
+            if knob_range(letter.name) and formula.field == "sweep":
                 continue
             if _is_size(method, common) and letter.is_integer:
                 continue

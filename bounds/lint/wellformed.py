@@ -26,10 +26,9 @@ from fedaudit.errors import UserError
 
 from ..catalogue.discovery import file_of, find, place
 from ..formulas.lowering import name_of
-from ..language.assumptions import ASSUMPTIONS
+from ..language.assumptions import ASSUMPTIONS, DATA
 from ..language.derivation import Derivation
 from ..language.method import Method, quantity_name, vectors_of
-from ..language.method_interface import DATA, OF_POINTS, TOGETHER
 from ..language.statement import RELATIONS, Assumption, Form, Glossary, Kind, Statement
 from .claim_language import domain_faults, long_number, operation_faults
 from .fault import Fault
@@ -252,23 +251,23 @@ def _assumptions(statement: Statement, method: Method) -> Iterator[Fault]:
     for one in assumptions:
         if one.means is not None:
             continue
-        known = ASSUMPTIONS.get(one.name)
-        if known is None:
+        record = ASSUMPTIONS.get(one.name)
+        if record is None:
             do = f"{_near(one.name, ASSUMPTIONS)} `fedaudit assumptions` lists them"
             yield Fault(f"the assumption {one.name!r}", "one that runs understand", do)
-        elif len(one.args) != known.constants:
+        elif len(one.args) != record.constants:
             got = f"the assumption {one.name!r} with the constants ({', '.join(map(str, one.args))})"
-            yield Fault(got, f"{known.constants} of them", f"write Assumption({one.name!r}, (…,)): {known.asks}")
-        elif (one.name in OF_POINTS or known.about in ("data", "oracle")) and not any(map(method.uses, DATA)):
+            yield Fault(got, f"{record.constants} of them", f"write Assumption({one.name!r}, (…,)): {record.asks}")
+        elif record.reads_points and not any(map(method.uses, DATA)):
             expected = f"it for a method with {' or '.join(DATA)}: it is about data points"
             yield Fault(f"the assumption {one.name!r}, where {method.id} has none", expected, MEANS)
         elif one.name == "lipschitz_hessian" and (read := _minimum(statement, method)):
             expected = "gradients alone: the losses that are known to meet it have no minimum"
             yield Fault(f"the assumption {one.name!r} beside {read}", expected, MEANS)
-        elif (beside := TOGETHER.get(one.name, one.name)) not in names:
-            expected = f"{beside!r} beside it, which brings losses of which it can be checked"
+        elif record.beside and record.beside not in names:
+            expected = f"{record.beside!r} beside it, which brings losses of which it can be checked"
             yield Fault(
-                f"the assumption {one.name!r} alone", expected, f"add Assumption({beside!r}, (rho,)), or {MEANS}"
+                f"the assumption {one.name!r} alone", expected, f"add Assumption({record.beside!r}, (rho,)), or {MEANS}"
             )
 
 

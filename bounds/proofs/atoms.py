@@ -11,9 +11,9 @@ methods and which assumption gives it, and the kernel's own reading in verify/ke
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import Any
 
 from sympy import Integer, Le
 from sympy.logic.boolalg import Boolean
@@ -33,104 +33,15 @@ from ..language.method import (
     neighbours,
     noisy,
     norm2,
-    scalars_of,
 )
 from ..language.statement import Assumption
-from .method_vectors import Frame, Reader
+from .atom import Atom, Client, Field, Owed, Plain
+from .frame import Frame
+from .method_vectors import Reader
 from .vectors import ANY, NEAR, SIGN, Charge, Over, Scalar, Term, under_mean
 
 MEAN_CONVEX = "mean_strongly_convex"
 HALF = Integer(1) / 2
-
-
-@dataclass(frozen=True, slots=True)
-class Client:
-    """The letter of a client, where a field of an atom names one."""
-
-    letter: Any
-
-
-Field = Vector | Client | Mapping[str, Any] | str | bool | Any  # of an atom in a file; everything else is a formula
-
-
-class Atom:
-    """A number that is not negative in expectation, and what has to be so for that.
-
-    `kind` is the kernel's word for it, `parts` the fields that it has in a proof file (`constant=L`: its attribute L).
-    `own`: it is about a client's own loss, so that it names the client also where all its points are shared.
-    """
-
-    __slots__ = ()
-    kind: ClassVar[str]
-    parts: ClassVar[str] = ""
-    own: ClassVar[bool] = True
-    on_every_path: ClassVar[bool] = True  # also without expectations
-    over: Over
-
-    @property
-    def number(self) -> Number:
-        """The number itself. An atom that is no number of the method's language reads itself: see `read`."""
-        raise NotImplementedError
-
-    @property
-    def charges(self) -> tuple[Charge, ...]:
-        """The assumptions that give it, each with its constants."""
-        return ()
-
-    @property
-    def rules(self) -> tuple[str, ...]:
-        """The rules of the normal form that it takes: the mean of what is not negative is not, for weights that are."""
-        return (SIGN,) if self.over == "mean" else ()
-
-    @property
-    def positive(self) -> tuple[Any, ...]:
-        """What has to be positive besides the denominators of its number."""
-        return ()
-
-    def fields(self, frame: Frame) -> dict[str, Field]:
-        """What a proof file says of it besides its kind and what it is under; what is absent or 0 is left out."""
-        named = (part.partition("=") for part in self.parts.split())
-        values = {name: getattr(self, attribute or name) for name, _, attribute in named}
-        present = {name: value for name, value in values.items() if value not in (None, False, "", 0)}
-        return {name: True if isinstance(value, str) else value for name, value in present.items()}
-
-    def of_client(self) -> bool:
-        """Whether it is about a client's own loss."""
-        return self.own
-
-    def scalars(self) -> Iterator[Any]:
-        """Every formula that it speaks of."""
-        return scalars_of(self.number)
-
-    def denominators(self) -> Iterator[Any]:
-        """The formulas in which something may be divided by."""
-        return scalars_of(self.number)
-
-    def ranges(self, frame: Frame) -> Iterator[Boolean]:
-        """The conditions on the indices at which it is used."""
-        yield from ()
-
-    def requires(self) -> Iterator[Boolean]:
-        """Further conditions on its constants."""
-        yield from ()
-
-    def read(self, reader: Reader) -> Scalar:
-        """The number as the proof's vectors give it, under its mean."""
-        _, _, i, j = reader.frame.letters
-        if self.over == "one":
-            return reader.number(self.number, "base", str(i), str(j))
-        return under_mean(reader.number(self.number, "base", ANY), self.over)
-
-
-class Owed(Atom):
-    """An atom that needs no assumption of its own; `owed` are those that a proof takes it from all the same."""
-
-    __slots__ = ()
-    owed: tuple[Charge, ...]
-
-    @property
-    def charges(self) -> tuple[Charge, ...]:
-        return self.owed
 
 
 @dataclass(frozen=True, slots=True)
@@ -254,6 +165,27 @@ class Interpolated(Atom):
         apart = f_i(self.x) - f_i(self.y) - inner(grad(self.y), self.x - self.y)
         apart = apart - HALF * self.mu * norm2(self.x - self.y)
         return (self.L - self.mu) * apart - HALF * norm2(grad(self.x) - grad(self.y) - self.mu * (self.x - self.y))
+
+
+@dataclass(frozen=True, slots=True)
+class Cocoercive(Atom):
+    """L <grad f_i(x) - grad f_i(y), x - y> >= |grad f_i(x) - grad f_i(y)|^2 of a convex and L-smooth f_i."""
+
+    kind = "cocoercive"
+    parts = "x y constant=L"
+    x: Vector
+    y: Vector
+    L: Any
+    over: Over = "one"
+
+    @property
+    def charges(self) -> tuple[Charge, ...]:
+        return (("smooth", (self.L,)), ("convex", ()))
+
+    @property
+    def number(self) -> Number:
+        turn = grad(self.x) - grad(self.y)
+        return self.L * inner(turn, self.x - self.y) - norm2(turn)
 
 
 @dataclass(frozen=True, slots=True)
@@ -415,19 +347,6 @@ class Near(Owed):
             whole = Term("inner", "near", (x, x), charges=charged, client=client)
         over: Over = "mean" if self.over == "mean" else "one"
         return ((reader.ring.number(1), whole), (reader.ring.number(-1), Term("inner", over, (middle, middle))))
-
-
-class Plain(Atom):
-    """An atom about weights and counts alone: it is no number of the method's language, and under no mean."""
-
-    __slots__ = ()
-    own = False
-
-    def scalars(self) -> Iterator[Any]:
-        yield from ()
-
-    def denominators(self) -> Iterator[Any]:
-        yield from ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,8 +23,7 @@ from ..language.statement import Statement
 from .argument import argued, cited_views, knowns_of, walk
 from .atoms import Variance
 from .citation_rules import granted, parameters
-from .frame_rules import invented
-from .method_vectors import HETEROGENEITY
+from .frame import HETEROGENEITY
 from .premise_identity import Average, Definition, not_negative, stands
 from .statement_view import view
 from .step_decisions import prove
@@ -158,8 +157,6 @@ def by_hand(statement: Statement, argument: Argument, catalogue: Mapping[str, St
     if not hand:
         yield from _signs(statement, argument, {k.claim.lhs for k in free if k.rule == NAMED})
     yield from _closed_signs(statement)
-    frames = dict.fromkeys(k.rule.frame for k in knowns if k.kind == "shown")
-    yield from (said for frame in frames for said in invented(frame, statement))
     for known in knowns:
         if known.citation is None:
             continue

@@ -25,8 +25,10 @@ from fedaudit.errors import UserError
 
 from ..language.derivation import Known, Requirement
 from ..language.method import Method, Number, Vector, inner, norm2
-from .atoms import Atom
-from .method_vectors import HETEROGENEITY, Frame, Reader, formula_of
+from .atom import Atom
+from .frame import HETEROGENEITY, Frame, formula_of
+from .kept_vectors import require_kept
+from .method_vectors import Reader
 from .vectors import (
     DRAWN,
     EVEN,
@@ -181,6 +183,7 @@ def multipliers(premise: Known) -> Iterator[str]:
 @lru_cache(maxsize=2048)
 def check(premise: Shown) -> Checked:
     """Expand both sides and the atoms, and compare."""
+    require_kept(premise.frame)
     reader = reader_of(premise)
     charges: set[Charge | None] = set()
     identities = tuple(_identity(reader, left, terms, charges) for left, terms in _sides(premise, reader))

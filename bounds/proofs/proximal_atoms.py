@@ -16,7 +16,8 @@ from sympy.logic.boolalg import Boolean
 from fedaudit.errors import UserError
 
 from ..language.method import F, Number, Vector, f, f_i, f_star, full_prox, g, grad, inner, mean, norm2, oracle, prox
-from .atoms import HALF, Atom, Owed
+from .atom import Atom, Owed
+from .atoms import HALF
 from .method_vectors import Reader
 from .vectors import ANY, SIGN, Charge, Over, Scalar, Term, under_mean
 

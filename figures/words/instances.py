@@ -28,7 +28,7 @@ NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight",
 
 
 def told(certificate: Mapping[str, Any], letters: Letters) -> list[Said]:
-    """The instance as clauses of one sentence."""
+    """Tells the instance as clauses of one sentence."""
     instance, claim = dict(certificate["instance"]), certificate["claim"]
     method = claim.get("method", {})
     if "clients" in instance and "weights" not in instance and _largest(method):
@@ -41,13 +41,13 @@ def told(certificate: Mapping[str, Any], letters: Letters) -> list[Said]:
 
 
 def growing(paths: Mapping[str, Any], letters: Letters) -> str:
-    """The letter that grows along the paths: one that the statement has no use for."""
+    """Returns the letter that grows along the paths: one that the statement has no use for."""
     taken = {letters.symbol(name) for name in paths}
     return next(letter for letter in ("n", "s", "z", "q", "y", r"\nu") if letter not in taken)
 
 
 def _named(*trees: Any) -> set[str]:
-    """All words in trees: symbols among them."""
+    """Returns all words in trees, symbols among them."""
     words, waiting = set[str](), list[Any](trees)
     while waiting:
         tree = waiting.pop()
@@ -61,7 +61,7 @@ def _named(*trees: Any) -> set[str]:
 
 
 def _weights(method: Mapping[str, Any]) -> Iterator[Sequence[Any]]:
-    """Weights that the server's rules take, as `[op, by]`."""
+    """Yields the weights that the server's rules take, as `[op, by]`."""
     waiting: list[Any] = list(method.get("update", {}).values())
     while waiting:
         rule = waiting.pop()
@@ -73,12 +73,12 @@ def _weights(method: Mapping[str, Any]) -> Iterator[Sequence[Any]]:
 
 
 def _largest(method: Mapping[str, Any]) -> bool:
-    """Whether all weight goes where something is largest, and not only to some of several."""
+    """Says whether all weight goes where something is largest, and not only to some of several."""
     return any(weights[0] == "largest" and len(weights) == 2 for weights in _weights(method))
 
 
 def _by_excess(method: Mapping[str, Any]) -> bool:
-    """Whether weights are chosen by f_i - f_i*."""
+    """Says whether weights are chosen by f_i - f_i*."""
     return any(
         len(by := weights[1]) == 2 and by[0][0] == "1" and by[0][1][0] == "f_i" and by[1] == ["-1", ["f_i_star"]]
         for weights in _weights(method)
@@ -87,7 +87,7 @@ def _by_excess(method: Mapping[str, Any]) -> bool:
 
 
 def _variable(claim: Mapping[str, Any]) -> str:
-    """What the server's vector is called."""
+    """Returns what the server's vector is called."""
     server = claim.get("method", {}).get("server") or {"w": None}
     name = str(next(iter(server)))
     return name if len(name) == 1 else "w"

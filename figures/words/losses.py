@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+from fedaudit.problems.families import formulas
+
 from .letters import number, polynomial, vector
 
 __all__ = ["LossText", "inside", "loss", "spline", "table"]
@@ -27,8 +29,9 @@ class LossText:
 
 
 def loss(data: Mapping[str, Any], d: int, w: str = "w") -> LossText:
-    """A client's loss by its kind."""
-    return KINDS[data["kind"]](data, d, w)
+    """A client's loss by its kind; kinds that have no formula here are those of a family, which says its own."""
+    kind = data["kind"]
+    return KINDS[kind](data, d, w) if kind in KINDS else LossText(formulas()[kind](data, _axes(d, w)))
 
 
 def inside(data: Mapping[str, Any], low: Fraction, high: Fraction, w: str) -> str | None:

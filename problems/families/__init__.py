@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
+from typing import Any
 
 from .family import Family
 
@@ -15,9 +17,11 @@ from .family import Family
 @cache
 def losses() -> dict[str, Family]:
     """Name -> family of losses."""
-    found: dict[str, Family] = {}
-    for info in pkgutil.iter_modules(__path__):
-        family = getattr(importlib.import_module(f"{__name__}.{info.name}"), "LOSS", None)
-        if family is not None:
-            found[family.name] = family
-    return found
+    modules = (importlib.import_module(f"{__name__}.{info.name}") for info in pkgutil.iter_modules(__path__))
+    families = (getattr(module, "LOSS", None) for module in modules)
+    return {family.name: family for family in families if family is not None}
+
+
+def formulas() -> dict[str, Callable[[Mapping[str, Any], Sequence[str]], str]]:
+    """Kind of a loss in the kernel's format -> its formula as LaTeX, of data and of what the coordinates are called."""
+    return {family.kind: family.formula for family in losses().values() if family.kind}

@@ -30,6 +30,7 @@ class Family:
     assumption: str = (
         ""  # of the statements that ask for these losses and no others; most families serve all statements
     )
+    kind: str = ""  # of its losses in the kernel's format, where `formula` knows them
     straight: str = ""  # a simpler family that has these genes too, in one dimension
 
     def genes(self, sizes: Mapping[str, int]) -> Sequence[Gene]:
@@ -49,6 +50,10 @@ class Family:
 
     def clients(self, parts: Parts) -> list[dict[str, Any]]:
         """One instance (no axis n) in the kernel's format."""
+        raise NotImplementedError
+
+    def formula(self, data: Mapping[str, Any], axes: Sequence[str]) -> str:
+        """A loss in the kernel's format as LaTeX; `axes` are the names of the coordinates."""
         raise NotImplementedError
 
     def constants(self, genes: Mapping[str, Array], high: Array, scale: Array) -> tuple[Array, ...]:

@@ -30,9 +30,9 @@ from sympy.core.function import AppliedUndef
 from sympy.core.relational import Relational
 from sympy.logic.boolalg import Boolean
 
-from fedaudit.bounds.decide.decision import violation
 from fedaudit.bounds.decide.dominance import dominance
 from fedaudit.bounds.decide.sample_points import Sampler, conjuncts, differ
+from fedaudit.bounds.decide.violation import violation
 from fedaudit.bounds.formulas.evaluator import quantities
 from fedaudit.bounds.language.derivation import put_in
 from fedaudit.bounds.language.dimension import Dimension, DimensionError, dimension_of

@@ -50,7 +50,7 @@ class ReplaysAlong:
 
     @property
     def worth(self) -> tuple[bool, int]:
-        """Both sides cross; then, how many points there are."""
+        """Ranks replays: both sides cross; then, how many points there are."""
         signs = {left > right for _, left, right in self.points}
         return len(signs) == 2, len(self.points)
 
@@ -118,7 +118,9 @@ def _power(path: list[list[str]]) -> str:
 
 
 def _replayed(statement: Statement, reading: Reading, certificate: Mapping[str, Any]) -> ReplaysAlong | None:
-    """Along the rounds if the sides cross there, else along the number at which a few replays cross, or are most."""
+    """Replays along the rounds if the sides cross there, else along the number at which a few replays cross, or are
+    most.
+    """
     instance = cast("Instance", certificate["instance"])
     cost = instance.get("C", 1) * instance.get("E", 1) * instance.get("T", 1)
     if cost > DEAR:
@@ -146,7 +148,7 @@ def _few(replays: Replays) -> ReplaysAlong:
 
 
 def _over_rounds(reading: Reading, certificate: Mapping[str, Any]) -> ReplaysAlong | None:
-    """The same problem, for longer: at each of its rounds."""
+    """Replays the same problem for longer, at each of its rounds."""
     index = round_of(reading)
     instance, at = certificate["instance"], certificate["at"]
     if not index or index not in at or "T" not in instance:
@@ -170,7 +172,7 @@ SHADED = "shaded: the claim fails; dotted: where the certificate stands"
 
 
 def _lengthened(instance: Instance, rounds: int) -> Instance:
-    """With more rounds; what there is one of per round goes on with its last value."""
+    """Returns an instance with more rounds; what there is one of per round goes on with its last value."""
     own = instance["T"]
 
     def more(values: list[Any]) -> list[Any]:
@@ -185,7 +187,9 @@ def _lengthened(instance: Instance, rounds: int) -> Instance:
 
 
 def _numbers(instance: Instance) -> Iterator[tuple[str, Callable[[Fraction], Instance]]]:
-    """Numbers of an instance that can be changed, by name: parameters, constants, step sizes, start, noise."""
+    """Yields the numbers of an instance that can be changed, by name: parameters, constants, step sizes, start,
+    noise.
+    """
     for part in ("parameters", "constants", "steps"):
         for name in _part(instance, part):
             yield name, lambda x, part=part, name=name: {
@@ -200,7 +204,7 @@ def _numbers(instance: Instance) -> Iterator[tuple[str, Callable[[Fraction], Ins
 
 
 def _times(value: Any, x: Fraction) -> Any:
-    """All rationals in JSON data times x."""
+    """Returns JSON data with all its rationals times x."""
     if isinstance(value, dict):
         return {k: _times(v, x) for k, v in cast("dict[str, Any]", value).items()}
     if isinstance(value, list):
@@ -222,7 +226,7 @@ def _over(
     tried: Replays,
     factors: Sequence[Fraction],
 ) -> ReplaysAlong:
-    """Along one number, wherever the kernel admits the instance; some of its replays were `tried` before."""
+    """Replays along one number, wherever the kernel admits the instance; some of its replays were `tried` before."""
     instance, own = certificate["instance"], _magnitude(certificate["instance"], name)
     replays = {x: tried[x] if x in tried else _sides(certificate, change(x), certificate["at"]) for x in factors}
     points = tuple((float(x) * (own or 1.0), *sides) for x, sides in replays.items() if sides is not None)
@@ -239,7 +243,7 @@ def _part(instance: Instance, name: str) -> dict[str, Any]:
 
 
 def _magnitude(instance: Instance, name: str) -> float | None:
-    """The value of a number by its name; None for what is no single number."""
+    """Returns the value of a number by its name; None for what is no single number."""
     for part in ("parameters", "constants", "steps"):
         value: Any = _part(instance, part).get(name)
         if isinstance(value, str):
@@ -259,7 +263,7 @@ def _sizes(instance: Instance) -> str:
 
 
 def _sides(certificate: Mapping[str, Any], instance: Instance, at: Mapping[str, int]) -> tuple[float, float] | None:
-    """Both sides, where the kernel admits the instance."""
+    """Returns both sides, where the kernel admits the instance."""
     try:
         lhs, rhs, _ = kernel.evaluate(certificate["claim"], instance, certificate["dropped"], dict(at))
     except (kernel.Rejected, kernel.Malformed):

@@ -28,7 +28,9 @@ DRAWN, ROOM = 200, 0.25  # values of all other parameters that are tried; a shar
 
 
 def landscape(statement: Statement, reading: Reading, seed: int) -> Landscape | None:
-    """Of a claim about formulas with two parameters or more; None where there are fewer, or no plane has room."""
+    """Returns the landscape of a claim about formulas with two parameters or more; None where there are fewer, or no
+    plane has room.
+    """
     symbols, fixed = reading.lowered.symbols, _named(reading, "fixed")
     swept = {name for name, rule in reading.lowered.sweep.items() if not rule["index"]}
     if len(swept) != len(reading.lowered.sweep) or reading.claim["for_all"]:
@@ -83,7 +85,7 @@ def _named(reading: Reading, assumption: str) -> set[str]:
 
 
 def _axis(reading: Reading, name: str) -> Array:
-    """Decades that the parameter may run through."""
+    """Returns the decades that the parameter may run through."""
     domain = reading.lowered.symbols[name]
     if name in _named(reading, "grows"):
         return np.logspace(0, 8, POINTS)
@@ -100,7 +102,7 @@ def _axis(reading: Reading, name: str) -> Array:
 def _roomiest(
     reading: Reading, grid: Mapping[str, Array], others: Sequence[str], seed: int
 ) -> tuple[Table, Array, dict[str, float]] | None:
-    """Values of all other parameters at which the claim applies to much of the plane: 1 each, if that will do."""
+    """Finds values of all other parameters at which the claim applies to much of the plane: 1 each, if that will do."""
     rng = np.random.default_rng(seed_for(seed, reading.lowered.id, "landscape"))
     n = len(next(iter(grid.values())))
     best: tuple[float, Table, Array, dict[str, float]] | None = None
@@ -131,13 +133,13 @@ def _value(reading: Reading, name: str, trial: int, rng: np.random.Generator) ->
 
 
 def _least(height: Array, usable: Array, up: Array) -> Array:
-    """The y at which each column is lowest."""
+    """Returns the y at which each column is lowest."""
     shown = np.where(usable & np.isfinite(height), height, np.inf)
     return np.where(np.isfinite(shown.min(axis=0)), up[np.argmin(shown, axis=0)], np.nan)
 
 
 def _apart(lhs: Array, rhs: Array, usable: Array, shape: tuple[int, int]) -> float:
-    """How far the least right side of a column is from its left side, at the worst x, as a share."""
+    """Returns how far the least right side of a column is from its left side, at the worst x, as a share."""
     shown = (usable & np.isfinite(lhs) & np.isfinite(rhs)).reshape(shape)
     least = np.where(shown, rhs.reshape(shape), np.inf).min(axis=0)
     printed = np.where(shown, lhs.reshape(shape), np.inf).min(axis=0)

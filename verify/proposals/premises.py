@@ -21,8 +21,8 @@ from fedaudit.bounds.formulas.lowering import tree, written
 from fedaudit.bounds.language.derivation import Known
 from fedaudit.bounds.language.method import INDICES, Number, Vector, norm2, quantity_name, vector_tree, vectors_of, zero
 from fedaudit.bounds.language.statement import Statement
-from fedaudit.bounds.proofs.atoms import Atom, Client, Field
-from fedaudit.bounds.proofs.method_vectors import HETEROGENEITY, Frame
+from fedaudit.bounds.proofs.atom import Atom, Client, Field
+from fedaudit.bounds.proofs.frame import HETEROGENEITY, Frame
 from fedaudit.bounds.proofs.premise_identity import Average, Shown, check
 from fedaudit.bounds.proofs.proximal_atoms import Largest
 from fedaudit.verify.kernel.proofs.vectors.settings import SETTINGS

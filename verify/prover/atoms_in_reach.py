@@ -26,8 +26,9 @@ from fedaudit.bounds.language.derivation import Known
 from fedaudit.bounds.language.dimension import Dimension, dimension, dimension_of
 from fedaudit.bounds.language.method import Number, Vector, grad, mean, other, vectors_of, w_star
 from fedaudit.bounds.language.statement import Statement
-from fedaudit.bounds.proofs.atoms import Atom, Bound, Convex, Lower, Minimum, Smooth, Square, Variance, Weight
-from fedaudit.bounds.proofs.method_vectors import Frame
+from fedaudit.bounds.proofs.atom import Atom
+from fedaudit.bounds.proofs.atoms import Bound, Convex, Lower, Minimum, Smooth, Square, Variance, Weight
+from fedaudit.bounds.proofs.frame import Frame
 from fedaudit.bounds.proofs.premise_identity import Shown, by_form, check, shown, stands
 from fedaudit.errors import UserError
 

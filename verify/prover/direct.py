@@ -20,7 +20,7 @@ from fedaudit.bounds.decide.facts import bernoulli, power_le_base, power_le_one,
 from fedaudit.bounds.language.derivation import Argument, Known, Step, View
 from fedaudit.bounds.language.dimension import DimensionError, dimension_of
 from fedaudit.bounds.language.statement import Statement
-from fedaudit.bounds.proofs.method_vectors import Frame, others
+from fedaudit.bounds.proofs.frame import Frame, others
 from fedaudit.bounds.proofs.premise_identity import shown, stands
 from fedaudit.errors import UserError
 

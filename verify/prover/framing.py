@@ -6,18 +6,19 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping
+from functools import cache
 from typing import Any
 
 from sympy import Eq, IndexedBase, Pow, Symbol
 from sympy.core.function import AppliedUndef, UndefinedFunction
 
+from fedaudit.bounds.catalogue.discovery import modules_of, papers
 from fedaudit.bounds.decide.sample_points import conjuncts
 from fedaudit.bounds.language.method import Method, Number
 from fedaudit.bounds.language.method_interface import size
 from fedaudit.bounds.language.statement import Statement
-from fedaudit.bounds.proofs.method_vectors import HETEROGENEITY, Frame
+from fedaudit.bounds.proofs.frame import HETEROGENEITY, Frame
 from fedaudit.bounds.proofs.statement_view import view
 from fedaudit.bounds.proofs.vectors import EVEN, FENCHEL, FLAT, SIGN, STILL, SUM, UNBIASED, Charge
 from fedaudit.errors import UserError
@@ -75,14 +76,18 @@ def frame_of(statement: Statement, names: Mapping[Any, Number] | None = None) ->
 
 
 def frames_of(statement: Statement) -> list[Frame]:
-    """Its own frame; of a setting that has no rules, what this package says that its names mean."""
+    """Its own frame; of a setting that has no rules, what the papers say that its names mean."""
     if isinstance(statement.method, Method):
         own = frame_of(statement)
         return [] if own is None else [own]
-    modules = [module for name, module in sorted(sys.modules.items()) if name.startswith("fedaudit.bounds.")]
-    found = [value for module in modules for value in list(vars(module).values()) if isinstance(value, Frame)]
-    kept = {id(frame): frame for frame in found if frame.method.id == statement.method}
-    return list(kept.values())
+    return [frame for frame in _frames_of_papers() if frame.method.id == statement.method]
+
+
+@cache
+def _frames_of_papers() -> tuple[Frame, ...]:
+    """Every frame at the top level of a paper's module, each once."""
+    values = (value for paper in papers() for module in modules_of(paper) for value in vars(module).values())
+    return tuple({id(value): value for value in values if isinstance(value, Frame)}.values())
 
 
 def meaning(frame: Frame, quantity: Any) -> tuple[Any, Number] | None:

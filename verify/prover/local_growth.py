@@ -25,7 +25,7 @@ from fedaudit.bounds.language.derivation import Argument, Given, Induction, Know
 from fedaudit.bounds.language.method import Number, Vector, expect, inner, norm2
 from fedaudit.bounds.language.statement import Statement
 from fedaudit.bounds.proofs.atoms import Bound
-from fedaudit.bounds.proofs.method_vectors import Frame
+from fedaudit.bounds.proofs.frame import Frame
 from fedaudit.bounds.proofs.premise_identity import shown, stands
 from fedaudit.errors import UserError
 

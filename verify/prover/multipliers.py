@@ -18,8 +18,9 @@ from typing import Any
 from sympy import Add, Integer, Rational, Sum
 
 from fedaudit.bounds.language.dimension import ONE, Dimension, dimension_of
-from fedaudit.bounds.proofs.atoms import Atom
-from fedaudit.bounds.proofs.method_vectors import Frame, Reader
+from fedaudit.bounds.proofs.atom import Atom
+from fedaudit.bounds.proofs.frame import Frame
+from fedaudit.bounds.proofs.method_vectors import Reader
 from fedaudit.bounds.proofs.premise_identity import Shown, difference, reader_of
 from fedaudit.bounds.proofs.vectors import Coefficient, Key, added
 

@@ -22,7 +22,7 @@ from fedaudit.bounds.language.dimension import ONE, Dimension, dimension, dimens
 from fedaudit.bounds.language.method import Method, Vector, grad, mean, vectors_of, w_star
 from fedaudit.bounds.language.statement import Assumption, Statement
 from fedaudit.bounds.proofs.atoms import Bound, Convex, Interpolated, Minimum, Smooth, Square, Variance
-from fedaudit.bounds.proofs.method_vectors import Frame
+from fedaudit.bounds.proofs.frame import Frame
 from fedaudit.bounds.proofs.proximal_atoms import ProximalPL, Subgradient
 
 from .atoms_in_reach import LENGTH, SLOPE, measured_vectors, unit

@@ -43,7 +43,7 @@ from fedaudit.bounds.language.derivation import Argument
 from fedaudit.bounds.language.dimension import ONE, Dimension, DimensionError, dimension_of
 from fedaudit.bounds.language.method import Number, Vector, expect, f, f_star, full_grad, inner, norm2, w_star
 from fedaudit.bounds.language.statement import Statement
-from fedaudit.bounds.proofs.method_vectors import Frame, others
+from fedaudit.bounds.proofs.frame import Frame, others
 from fedaudit.bounds.proofs.premise_identity import by_form
 
 from .framing import frame_of, meaning

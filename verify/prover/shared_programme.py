@@ -22,8 +22,9 @@ from scipy.optimize import linprog
 from scipy.sparse import csr_matrix
 from sympy import Add, Integer, Le, Mul, Rational
 
-from fedaudit.bounds.proofs.atoms import Atom
-from fedaudit.bounds.proofs.method_vectors import Frame, Reader
+from fedaudit.bounds.proofs.atom import Atom
+from fedaudit.bounds.proofs.frame import Frame
+from fedaudit.bounds.proofs.method_vectors import Reader
 from fedaudit.bounds.proofs.premise_identity import Shown, reader_of
 from fedaudit.bounds.proofs.vectors import Coefficient, Key, added
 from fedaudit.errors import UserError

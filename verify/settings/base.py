@@ -15,6 +15,7 @@ from typing import Any, Protocol, cast, runtime_checkable
 import numpy as np
 
 from fedaudit.bounds.formulas.lowering import Lowered
+from fedaudit.bounds.language.knobs import knob_range
 from fedaudit.problems.arrays.backend import namespace
 from fedaudit.problems.arrays.recording import Taped
 
@@ -176,7 +177,7 @@ def with_scalars(reading: Reading, shape: Shape, values: Mapping[str, float]) ->
 
 def knob_genes(lowered: Lowered) -> list[Gene]:
     """The statement's own knobs (`unit`, `free`) as genes."""
-    return [Gene(k, "unit" if k.startswith("unit_") else "positive") for k in lowered.knobs]
+    return [Gene(k, knob_range(k) or "positive") for k in lowered.knobs]
 
 
 @lru_cache

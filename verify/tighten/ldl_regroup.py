@@ -18,7 +18,8 @@ from typing import Any
 from sympy import Add, Integer, cancel
 
 from fedaudit.bounds.language.method import Vector, mean
-from fedaudit.bounds.proofs.atoms import Atom, Square
+from fedaudit.bounds.proofs.atom import Atom
+from fedaudit.bounds.proofs.atoms import Square
 
 from ..prover.atoms_in_reach import Parts, deviation
 

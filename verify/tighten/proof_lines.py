@@ -26,8 +26,9 @@ from fedaudit.bounds.language.derivation import Argument, Known, Step
 from fedaudit.bounds.language.method import w_star
 from fedaudit.bounds.language.statement import Statement
 from fedaudit.bounds.proofs.argument import resting_on
-from fedaudit.bounds.proofs.atoms import Atom, Lower, Square
-from fedaudit.bounds.proofs.method_vectors import HETEROGENEITY, Frame
+from fedaudit.bounds.proofs.atom import Atom
+from fedaudit.bounds.proofs.atoms import Lower, Square
+from fedaudit.bounds.proofs.frame import HETEROGENEITY, Frame
 from fedaudit.bounds.proofs.premise_identity import by_form, not_negative, shown, stands
 
 from ..proposals.single_premises import singles

@@ -4,7 +4,8 @@ from typing import Any
 
 from ...language.algebra import Eq, Ge, Gt, Le, Rational, oo
 from ...language.derivation import Derivation
-from ...language.statement import Limit, Statement, free, unit
+from ...language.knobs import free, unit
+from ...language.statement import Limit, Statement
 from ..buttaci import inequalities
 from . import derivations, methods
 from .symbols import (

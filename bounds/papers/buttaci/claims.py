@@ -5,7 +5,8 @@ from typing import Any
 
 from ...language.algebra import Eq, Ge, Gt, Integer, Le, Lt, Rational, sqrt
 from ...language.derivation import Argument, Derivation, Step, View
-from ...language.statement import Assumption, Statement, free, unit
+from ...language.knobs import free, unit
+from ...language.statement import Assumption, Statement
 from .fedprox import THEOREM_4_1_I
 from .frames import FEDPROX_BASICS, PERTURBED_BASICS
 from .lower import TWO_GROUPS

@@ -36,7 +36,8 @@ from ...decide.facts import (
 )  # fmt: skip
 from ...language.derivation import Argument, Induction, Known, Step, View
 from ...language.method import Vector, grad, mean, other, w_star
-from ...proofs.atoms import Atom, Bound, Convex, Lower, Minimum, Smooth, Square, Variance, Weight
+from ...proofs.atom import Atom
+from ...proofs.atoms import Bound, Convex, Lower, Minimum, Smooth, Square, Variance, Weight
 from ...proofs.premise_identity import shown
 from .frames import (
     FEDPROX_BASICS,

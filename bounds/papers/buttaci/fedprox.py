@@ -2,7 +2,8 @@
 
 from ...language.algebra import Gt, Integer, Le, Min, oo
 from ...language.derivation import Derivation
-from ...language.statement import Limit, Statement, free, unit
+from ...language.knobs import free, unit
+from ...language.statement import Limit, Statement
 from . import derivations
 from .methods import FEDPROX
 from .symbols import (

@@ -12,7 +12,7 @@ from sympy import Eq, Function, Ge, Le, Sum, Symbol
 from ...language.derivation import Known
 from ...language.method import axis, f, f_i, f_i_star, grad, inner, mean, neighbours, noisy, norm2, other, point, w_star
 from ...proofs.atoms import Convex, Minimum, Smooth, Weight
-from ...proofs.method_vectors import HETEROGENEITY, Frame
+from ...proofs.frame import HETEROGENEITY, Frame
 from ...proofs.premise_identity import shown
 from ...proofs.vectors import SIGN, SUM
 from .methods import FEDPROX, PERTURBED, perturbed_point, u_i, w, w_i

@@ -16,8 +16,9 @@ from ...language.derivation import Argument, Derivation, Induction, Known, Step,
 from ...language.method import Method, expect, f, f_i, f_star, grad, mean, norm2, start, vector, w_star
 from ...language.method import inner as inner_product
 from ...language.statement import Assumption, Glossary, Statement
-from ...proofs.atoms import Atom, Convex, Lipschitz, Minimum, Smooth, Square
-from ...proofs.method_vectors import Frame
+from ...proofs.atom import Atom
+from ...proofs.atoms import Convex, Lipschitz, Minimum, Smooth, Square
+from ...proofs.frame import Frame
 from ...proofs.premise_identity import shown
 from ...proofs.vectors import FLAT, SAME
 

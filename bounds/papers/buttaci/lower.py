@@ -2,7 +2,8 @@
 
 from ...language.algebra import Ge, Gt, Le, Lt, Min, Sum, e
 from ...language.derivation import Derivation
-from ...language.statement import Assumption, Statement, free, unit
+from ...language.knobs import free, unit
+from ...language.statement import Assumption, Statement
 from . import derivations
 from .methods import FEDPROX
 from .noise_sum import M, lam, lemma_B_8, mean2, noise_sum2

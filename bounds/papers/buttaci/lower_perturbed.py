@@ -17,7 +17,8 @@ from sympy.logic.boolalg import And
 from ...decide.facts import geometric, power_le_one, power_monotone, sum_next, termwise
 from ...language.algebra import Ge, Gt, Le, Lt, e
 from ...language.derivation import Argument, Derivation, Induction, Known, Step, View
-from ...language.statement import Assumption, Statement, unit
+from ...language.knobs import unit
+from ...language.statement import Assumption, Statement
 from .derivations import halved, small_steps
 from .lower import A_B7, TWO_GROUPS, G_lin, lam, nu
 from .methods import PERTURBED

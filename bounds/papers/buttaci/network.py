@@ -6,7 +6,8 @@ from typing import Any
 from ...language.algebra import Abs, Eq, Ge, Gt, IndexedBase, Le, Lt, Sum, erf, sqrt
 from ...language.derivation import Derivation
 from ...language.dimension import ONE
-from ...language.statement import Assumption, Entry, Glossary, Statement, free
+from ...language.knobs import free
+from ...language.statement import Assumption, Entry, Glossary, Statement
 from . import network_proofs as proofs
 
 GLOSSARY = Glossary()

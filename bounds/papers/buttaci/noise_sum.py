@@ -12,7 +12,7 @@ from ...decide.facts import inverse_e, power_decreasing, power_monotone, power_s
 from ...language.derivation import Argument, Induction, Step, View
 from ...language.method import Method, expect, inner, mean, noisy, norm2, start, vector, zero
 from ...proofs.atoms import Variance
-from ...proofs.method_vectors import Frame
+from ...proofs.frame import Frame
 from ...proofs.premise_identity import defined, shown
 from ...proofs.vectors import INDEPENDENT, UNBIASED
 from .symbols import GLOSSARY, E, i, k, p, sigma

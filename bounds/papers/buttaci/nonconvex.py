@@ -16,9 +16,11 @@ from sympy.logic.boolalg import And, Boolean
 from ...decide.facts import log_growth, log_positive, quotient, sum_next, sum_splits, termwise
 from ...language.algebra import Eq, Ge, Gt, Le, Min
 from ...language.derivation import Argument, Derivation, Induction, Known, Step, View
+from ...language.knobs import free, unit
 from ...language.method import grad, mean
-from ...language.statement import Assumption, Statement, free, unit
-from ...proofs.atoms import Atom, Lipschitz, Smooth, Square, Variance
+from ...language.statement import Assumption, Statement
+from ...proofs.atom import Atom
+from ...proofs.atoms import Lipschitz, Smooth, Square, Variance
 from ...proofs.premise_identity import shown
 from .fedprox import ASSUMPTIONS_1_TO_4, ON_THE_RUN
 from .frames import FEDPROX_BASICS, ON_FEDPROX, Basics, Z, along, centre, gradient, lag, lag2, onward, slope, value

@@ -4,7 +4,8 @@ from dataclasses import replace
 
 from ...language.algebra import Eq, Gt, Integer, Le, Lt, Min, oo
 from ...language.derivation import Derivation
-from ...language.statement import Limit, Statement, free, unit
+from ...language.knobs import free, unit
+from ...language.statement import Limit, Statement
 from . import perturbed_proofs as proofs
 from .fedprox import tau, upsilon
 from .methods import PERTURBED

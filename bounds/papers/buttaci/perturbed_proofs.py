@@ -25,7 +25,8 @@ from ...decide.facts import (
 )
 from ...language.derivation import Argument, Induction, Known, Step, View, named
 from ...language.method import Vector, grad, mean, neighbours, other, w_star
-from ...proofs.atoms import Atom, Bound, Convex, Lower, Minimum, Near, Smooth, Square, Variance, Weight
+from ...proofs.atom import Atom
+from ...proofs.atoms import Bound, Convex, Lower, Minimum, Near, Smooth, Square, Variance, Weight
 from ...proofs.premise_identity import shown
 from .derivations import at_infinity, base_of
 from .frames import (

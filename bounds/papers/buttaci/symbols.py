@@ -2,7 +2,8 @@
 
 from ...language.algebra import IndexedBase, Le, Sum
 from ...language.dimension import ONE
-from ...language.statement import Assumption, Entry, Glossary, unit
+from ...language.knobs import unit
+from ...language.statement import Assumption, Entry, Glossary
 
 GLOSSARY = Glossary()
 _s, _n, _q = GLOSSARY.symbol, GLOSSARY.count, GLOSSARY.quantity

@@ -13,9 +13,9 @@ from sympy import Eq, Expr, Function, Ge, Integer, Le, Lt, Symbol
 from ...language.derivation import Induction, Known, Step
 from ...language.method import Method, axis, inner, norm2
 from ...proofs.atoms import Idle
-from ...proofs.method_vectors import Frame
+from ...proofs.frame import Frame
 from ...proofs.premise_identity import shown
-from ...proofs.two_groups import IDLE, Groups, group
+from ...proofs.settings.two_groups import IDLE, Groups, group
 from ...proofs.vectors import GROUPS, SUM, UNBIASED
 from .frames import LETTERS, SIZES
 from .methods import FEDPROX, PERTURBED, u_i, w, w_i

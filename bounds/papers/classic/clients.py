@@ -3,7 +3,8 @@
 from typing import Any
 
 from ...language.algebra import Eq, Le, Rational
-from ...language.statement import Assumption, Statement, free, unit
+from ...language.knobs import free, unit
+from ...language.statement import Assumption, Statement
 from .methods import DESCENT
 from .symbols import GLOSSARY, C, E, L, T, dist2, gamma, h, mu, smooth, star2, strongly_convex, t, young
 

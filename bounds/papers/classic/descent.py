@@ -3,7 +3,8 @@
 from typing import Any
 
 from ...language.algebra import Eq, Le, Lt, Max, Sum
-from ...language.statement import Statement, unit
+from ...language.knobs import unit
+from ...language.statement import Statement
 from .methods import DESCENT, HALPERN, INEXACT, LINE_SEARCH
 from .symbols import (
     GLOSSARY,

@@ -1,7 +1,8 @@
 """Accelerated gradient methods."""
 
 from ...language.algebra import Le, Lt, Sum
-from ...language.statement import Assumption, Statement, unit
+from ...language.knobs import unit
+from ...language.statement import Assumption, Statement
 from .descent import ONE, SMOOTH_CONVEX, STRONG
 from .methods import CONSTANT, GROWING, OPTIMIZED
 from .symbols import GLOSSARY, L, T, dist2, gamma, gap, last, mu, pull, q, s, t

@@ -5,7 +5,8 @@ from typing import Any
 
 from ...language.algebra import Eq, Ge, Integer, Le, Rational, Sum, sqrt
 from ...language.derivation import Derivation
-from ...language.statement import Assumption, Limit, Statement, free, unit
+from ...language.knobs import free, unit
+from ...language.statement import Assumption, Limit, Statement
 from . import estimator_proofs as proofs
 from .measured import (
     W1,

@@ -4,7 +4,8 @@ from typing import Any
 
 from ...language.algebra import Eq, Ge, Gt, Le, sqrt
 from ...language.derivation import Derivation
-from ...language.statement import Statement, free, unit
+from ...language.knobs import free, unit
+from ...language.statement import Statement
 from . import method_proofs as proofs
 from .algorithm import PER_FEDAVG
 from .method_symbols import (

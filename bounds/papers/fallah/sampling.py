@@ -5,7 +5,7 @@ from ...language.derivation import Argument, Derivation, Step, View
 from ...language.method import expect, mean, norm2
 from ...language.statement import Statement
 from ...proofs.premise_identity import shown
-from ...proofs.uniform_subset import direction, on_a_subset
+from ...proofs.settings.uniform_subset import direction, on_a_subset
 from .symbols import GLOSSARY, r
 
 _s, _n = GLOSSARY.symbol, GLOSSARY.count

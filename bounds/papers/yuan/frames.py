@@ -23,8 +23,8 @@ from ...language.method import (
     start,
     vector,
 )
-from ...proofs.method_vectors import CHARGES, Frame
-from ...proofs.uniform_subset import LETTERS, direction, on_a_subset, sizes
+from ...proofs.frame import CHARGES, Frame
+from ...proofs.settings.uniform_subset import LETTERS, direction, on_a_subset, sizes
 from ...proofs.vectors import EVEN, FRESH, SIGN, SUM
 from .run import FEDMSPP, near, w, w_m
 from .symbols import (

@@ -2,7 +2,8 @@
 
 from ...language.algebra import Eq, Integer, Le, Lt, Max, Min, Sum, sqrt
 from ...language.derivation import Derivation
-from ...language.statement import Assumption, Statement, free
+from ...language.knobs import free
+from ...language.statement import Assumption, Statement
 from . import lemma_proofs as proofs
 from .run import FEDMSPP, OWN_BASES
 from .symbols import (

@@ -10,7 +10,8 @@ from typing import Any
 
 from ...language.algebra import Eq, Le, Lt, Max, Min, Rational, sqrt
 from ...language.derivation import Derivation
-from ...language.statement import Assumption, Statement, free
+from ...language.knobs import free
+from ...language.statement import Assumption, Statement
 from . import proofs
 from .run import FEDMSPP, ONE_BASIS, OWN_BASES, drift2, move, picked2, picked_env2, residual
 from .symbols import (

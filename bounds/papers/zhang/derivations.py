@@ -18,7 +18,7 @@ from ...decide.facts import sum_empty, sum_next
 from ...language.derivation import Argument, Induction, Known, Step, View, named
 from ...language.method import mean as mean_over
 from ...proofs.atoms import Smooth, Square
-from ...proofs.method_vectors import Frame
+from ...proofs.frame import Frame
 from ...proofs.premise_identity import defined, shown
 from ...proofs.proximal_atoms import Subgradient
 from .drift import (

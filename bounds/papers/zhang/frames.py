@@ -28,18 +28,9 @@ from ...language.method import (
     w_star,
     zero,
 )
-from ...proofs.atoms import (
-    MEAN_CONVEX,
-    Atom,
-    Bound,
-    Convex,
-    Minimum,
-    Smooth,
-    Square,
-    Variance,
-    lipschitz,
-)
-from ...proofs.method_vectors import Frame
+from ...proofs.atom import Atom
+from ...proofs.atoms import MEAN_CONVEX, Bound, Convex, Minimum, Smooth, Square, Variance, lipschitz
+from ...proofs.frame import Frame
 from ...proofs.premise_identity import shown
 from ...proofs.proximal_atoms import ProximalPL, Slope, Subgradient
 from ...proofs.vectors import FENCHEL, FLAT, SIGN, STILL, SUM, UNBIASED

@@ -4,7 +4,8 @@ from typing import Any
 
 from ...language.algebra import Eq, Ge, Le, Max, Rational, Sum, oo, sqrt
 from ...language.derivation import Derivation
-from ...language.statement import Limit, Statement, free, unit
+from ...language.knobs import free, unit
+from ...language.statement import Limit, Statement
 from . import derivations
 from . import drift as drift_proofs
 from .methods import COMPACT, FROM_STATIONARY, PROPOSED, PROXIMAL_STEP

@@ -17,8 +17,8 @@ from sympy import Expr, Ge, Le, nan, zoo
 from sympy.core.relational import Relational
 from sympy.logic.boolalg import Boolean
 
-from ...decide.decision import violates, violation
 from ...decide.sample_points import Drawn, Sampler, conjuncts
+from ...decide.violation import violates, violation
 from ...formulas.evaluator import Compiled, Point, Undefined, compiled, entangled, opaque, quantities
 from ..findings import Status
 from .constant_factor import Factor, coefficients, unbounded

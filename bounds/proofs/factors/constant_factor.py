@@ -21,9 +21,9 @@ from flint import fmpq
 from sympy import Add, Basic, Expr, Gt, Le, Max, Symbol, expand
 from sympy.logic.boolalg import Boolean
 
-from ...decide.decision import violates, violation
 from ...decide.dominance import escape
 from ...decide.sample_points import Drawn, Sampler, Values
+from ...decide.violation import violates, violation
 from ...formulas.evaluator import Compiled, Point, compiled, quantities
 
 Factor = float | Literal["unbounded"] | None

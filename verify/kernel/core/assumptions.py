@@ -45,7 +45,7 @@ def assumptions(
         "exact_variance": noise.exactly,
         "gradient_variance": noise.bounded,
         "hessian_variance": noise.bent_at_most,
-        "bounded_subgradients": lambda B: problem.g.bounded(B, len(problem.start)),
+        "bounded_subgradients": lambda B: B >= 0 if problem.g is None else problem.g.bounded(B, len(problem.start)),
     }
     return facts, bounds, {"minibatch_variance": noise.bounded}
 

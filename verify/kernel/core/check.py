@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import lru_cache
 from itertools import product
 from math import prod
 from typing import cast
 
 from flint import arb, fmpq
 
-from .budget import MOST, SEARCH, metered
+from .budget import MOST, metered
 from .claim import Claim
 from .claim import read as read_claim
 from .expression import Domains, Evaluator, Relation, Tree, Value, free
@@ -38,29 +37,16 @@ class Accepted:
     replays: int = 0  # of an order claim: runs that its left side, a closed form, was compared with
 
 
-def _text(raw: object) -> str:
-    """`raw` as JSON text: a key for caches, out of the caller's reach."""
+def plain(raw: object, what: str) -> object:
+    """A copy as JSON has it, out of the caller's reach."""
     try:
-        return json.dumps(raw)
+        return json.loads(json.dumps(raw))
     except (TypeError, ValueError, RecursionError) as error:
-        raise Malformed(f"certificate: got {error}, expected plain JSON data") from None
+        raise Malformed(f"{what}: got {error}, expected plain JSON data, nested a few levels") from None
 
 
-def _parsed(text: str) -> object:
-    try:
-        return json.loads(text)
-    except RecursionError:
-        raise Malformed("certificate: got data nested too deeply, expected a few levels") from None
-
-
-@lru_cache(maxsize=64)
-def _claim(text: str) -> Claim:
-    return read_claim(Node(_parsed(text), "claim"))
-
-
-@lru_cache(maxsize=8)
-def _world(claim_text: str, text: str) -> Answers:
-    claim = _claim(claim_text)
+def world_of(claim: Claim, instance: Node) -> Answers:
+    """The instance as a world of the claim's setting: it gives what the claim reads, and nothing that it does not."""
     if claim.setting not in SETTINGS:
         raise Malformed(f"claim.setting: got {claim.setting!r}, expected one of {', '.join(SETTINGS)}")
     how = reader(claim.setting)
@@ -68,7 +54,7 @@ def _world(claim_text: str, text: str) -> Answers:
         raise Malformed(f"claim.domains: got none for {sorted(missing)}, expected one for all that the world reads")
     if claim.choose and not how.steps:
         raise Malformed(f"claim.choose: got step sizes, expected none in the setting {claim.setting!r}")
-    world = how.read(Node(_parsed(text), "instance"), claim)
+    world = how.read(instance, claim)
     if taken := set(claim.for_all) & set(world.values):
         raise Malformed(f"claim.for_all: got {sorted(taken)}, expected names that the instance does not give")
     for name, arity in claim.needs():
@@ -81,9 +67,8 @@ def _world(claim_text: str, text: str) -> Answers:
     return world
 
 
-@lru_cache(maxsize=8)
-def _admit(claim_text: str, text: str, dropped: tuple[str, ...]) -> Answers:
-    claim, world = _claim(claim_text), _world(claim_text, text)
+def admit(claim: Claim, world: Answers, dropped: tuple[str, ...]) -> None:
+    """Raise `Rejected` with the first assumption or condition that fails."""
     if not set(dropped) <= {name for name, _ in claim.implicit} or len(set(dropped)) < len(dropped):
         raise Malformed(f"dropped: got {list(dropped)}, expected implicit assumptions of the claim, each once")
     for name, kind in claim.domains.items():
@@ -95,7 +80,6 @@ def _admit(claim_text: str, text: str, dropped: tuple[str, ...]) -> Answers:
             raise Rejected(f"claim.when[{n}]: got a condition that fails at {scope}, expected it everywhere")
     for name, args in (*claim.let, *(a for a in claim.implicit if a[0] not in dropped)):
         assume(claim, world, name, args)
-    return world
 
 
 def assume(claim: Claim, world: Answers, name: str, args: tuple[str, ...]) -> None:
@@ -122,48 +106,25 @@ def _range(ends: tuple[Tree, Tree], world: Answers, domains: Domains) -> range:
     return range(low, high + 1)
 
 
-def world(claim: object, instance: object) -> Answers:
-    """The instance as a world of the claim's setting: value(name), at(name, indices), assume(name, args)."""
-    with metered(SEARCH):
-        return _world(_text(claim), _text(instance))
-
-
-def admit(claim: object, instance: object, dropped: Iterable[str] = ()) -> Answers:
-    """The world, or `Rejected` naming the first assumption or condition that fails."""
-    with metered(SEARCH):
-        return _admit(_text(claim), _text(instance), tuple(dropped))
-
-
-def admissible(claim: object, instance: object, dropped: Iterable[str] = ()) -> bool:
-    try:
-        admit(claim, instance, dropped)
-    except Rejected:
-        return False
-    return True
-
-
-def evaluate(claim: object, instance: object, dropped: Iterable[str], at: object) -> tuple[Value, Value, bool]:
-    """Both sides of the relation at `at` on an admissible instance, and whether it holds; all certain."""
-    claim_text, text, dropped = _text(claim), _text(instance), tuple(dropped)
-    with metered(SEARCH):
-        _admit(claim_text, text, dropped)
-    with metered(SEARCH):
-        return _evaluated(claim_text, text, dropped, _text(at))
-
-
-@lru_cache(maxsize=64)
-def _evaluated(claim_text: str, text: str, dropped: tuple[str, ...], at: str) -> tuple[Value, Value, bool]:
-    parsed, world = _claim(claim_text), _admit(claim_text, text, dropped)
-    place = Node(_parsed(at), "at").fields(" ".join(("relation", *parsed.for_all)))
-    relation = parsed.then[place.pop("relation").integer(0, len(parsed.then) - 1)]
+def settle(claim: Claim, world: Answers, at: Node) -> tuple[Value, Value, bool]:
+    """Both sides of the relation at `at`, and whether it holds; all certain."""
+    place = at.fields(" ".join(("relation", *claim.for_all)))
+    relation = claim.then[place.pop("relation").integer(0, len(claim.then) - 1)]
     scope: dict[str, int] = {}
-    for name, ends in parsed.for_all.items():
-        allowed = _range(ends, world, parsed.domains)
+    for name, ends in claim.for_all.items():
+        allowed = _range(ends, world, claim.domains)
         scope[name] = place[name].integer(allowed.start, allowed.stop - 1)
-    lhs, rhs, holds = world.settle(relation, scope, parsed.domains)
+    lhs, rhs, holds = world.settle(relation, scope, claim.domains)
     if any(isinstance(x, arb) and not (x == 0 or SMALLEST < abs(x) < LARGEST or x.contains(0)) for x in (lhs, rhs)):
         raise Rejected("claim.then: got a side beyond 2^100000 or below 2^-100000, expected numbers that can be stated")
     return lhs, rhs, holds
+
+
+def evaluated(claim: Claim, instance: Node, dropped: tuple[str, ...], at: Node) -> tuple[Value, Value, bool]:
+    """Both sides of the relation at `at` on an admissible instance, and whether it holds."""
+    world = world_of(claim, instance)
+    admit(claim, world, dropped)
+    return settle(claim, world, at)
 
 
 def claimed(x: Value) -> str:
@@ -194,11 +155,8 @@ def _agree(side: Node, x: Value) -> None:
 def check(certificate: object, most: int = MOST) -> Accepted:
     """Accept a counterexample, or raise `Malformed` or `Rejected` with the first thing that is wrong.
 
-    From scratch, within `most` operations: no answer depends on what was asked before.
+    Within `most` operations; no answer depends on what was asked before.
     """
-    _world.cache_clear()
-    _admit.cache_clear()
-    _evaluated.cache_clear()
     with metered(most):
         return _checked(certificate, FORMAT)
 
@@ -208,9 +166,6 @@ def attains(certificate: object, most: int = MOST) -> Accepted:
 
     Whether the relation holds there is not asked: it refutes nothing.
     """
-    _world.cache_clear()
-    _admit.cache_clear()
-    _evaluated.cache_clear()
     with metered(most):
         return _checked(certificate, INSTANCE)
 
@@ -221,17 +176,18 @@ def is_instance(given: object) -> bool:
 
 
 def _checked(certificate: object, form: str) -> Accepted:
-    given = Node(_parsed(_text(certificate)), "certificate").fields(
+    given = Node(plain(certificate, "certificate"), "certificate").fields(
         "format statement claim dropped instance at lhs rhs", "replays"
     )
     given["format"].one_of((form,))
-    claim = _claim(_text(given["claim"].raw))
+    claim = read_claim(Node(given["claim"].raw, "claim"))
     if given["statement"].identifier() != claim.id:
         raise given["statement"].malformed("the id of the claim")
     if claim.kind == "experiment":
         raise Rejected("claim.kind: got an experiment, expected a claim about all instances")
     dropped = tuple(entry.name() for entry in given["dropped"].items())
-    lhs, rhs, holds = evaluate(given["claim"].raw, given["instance"].raw, dropped, given["at"].raw)
+    instance, at = (Node(given[name].raw, name) for name in ("instance", "at"))
+    lhs, rhs, holds = evaluated(claim, instance, dropped, at)
     replays = given["replays"].items() if "replays" in given else []
     if claim.form is not None or replays:
         load("..worlds.closed_form").replayed(claim, replays)

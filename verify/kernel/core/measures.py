@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Generic
 
@@ -11,21 +10,20 @@ from flint import fmpq
 
 from .loss import ONE
 from .method import Measure, factors
-from .replay import Replay, reads_noise
+from .replay import Replay
 from .walk import N, V
+from .world import load
 
 Indices = tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Measures(Generic[V, N]):
-    """Values found so far are kept; of an extreme those of all steps so far, for these clients."""
+    """Values that were asked for are kept; `running`: extremes of some clients up to every step."""
 
     replay: Replay[V, N]
     known: dict[tuple[str, Indices], N] = field(default_factory=dict[tuple[str, Indices], N])
-    extremes: defaultdict[tuple[str, Indices], list[N]] = field(
-        default_factory=lambda: defaultdict[tuple[str, Indices], list[N]](list)
-    )
+    running: dict[tuple[str, Indices], list[N]] = field(default_factory=dict[tuple[str, Indices], "list[N]"])
 
     def value(self, name: str, indices: Indices) -> N:
         if (name, indices) not in self.known:
@@ -40,11 +38,8 @@ class Measures(Generic[V, N]):
             return replay.algebra.total([fmpq(n, replay.T) for n, _ in picked], [value for _, value in picked])
         if measure.law == "picked_step":
             return self._picked(measure, where["t"] - first)
-        if measure.extreme and not replay.method.steps:
-            return self._extreme_of_rounds(measure)
         if measure.extreme:
-            clients = (where["i"] - 1,) if "i" in where else tuple(range(len(replay.algebra.p)))
-            return self._extreme_of_steps(name, where.get("t", replay.T - 1), clients)
+            return load("..runs.extremes").extreme(replay, self.running, name, where)
         return self._at_place(measure, where, f"method.measures.{name}")
 
     def _at_place(self, measure: Measure, where: Mapping[str, int], said: str) -> N:
@@ -79,27 +74,3 @@ class Measures(Generic[V, N]):
             return algebra.total([scalar], [algebra.square(mean)])
         around = [algebra.square(algebra.combined((ONE, -ONE), (x, mean))) for x in points]
         return algebra.total([scalar * q for q in weights], around)
-
-    def _extreme_of_rounds(self, measure: Measure) -> N:
-        """The least or largest value over all outcomes, clients and steps of the run."""
-        replay, clients = self.replay, range(len(self.replay.algebra.p))
-        ends = replay.E + 1 if replay.method.phases["local"] else 1
-        steps = [(t, k) for t, _ in replay.rounds() for k in range(ends)]
-        each = [value for t, k in steps for value in self._outcomes(measure, clients, t, k, t, k)]
-        return replay.algebra.extreme(measure.extreme, each)
-
-    def _extreme_of_steps(self, name: str, t: int, clients: Indices) -> N:
-        """The least or largest value over all outcomes, these clients, and the steps up to t (that E divides)."""
-        replay, measure = self.replay, self.replay.method.measures[name]
-        apart = replay.E if measure.each_round else 1
-        running = self.extremes[name, clients]
-        for s in range(apart * len(running), t + 1, apart):
-            each = [*running[-1:], *self._outcomes(measure, clients, *replay.round(s), s, 0)]
-            running.append(replay.algebra.extreme(measure.extreme, each))
-        return running[t // apart]
-
-    def _outcomes(self, measure: Measure, clients: Sequence[int], r: int, done: int, t: int, k: int) -> list[N]:
-        """The number of a measure in every state of a law, as if that were certain, for each of these clients."""
-        replay, noisy = self.replay, reads_noise(measure.terms)
-        moments = [replay.outcomes([(x, draw, ONE)], t, k, noisy) for x, draw, _ in replay.law(r, done)]
-        return [replay.mean(moment, measure.terms, i) for moment in moments for i in clients]

@@ -17,7 +17,7 @@ from .expression import FOLD, Value, power
 from .loss import ZERO, ClientLoss, Loss, Matrix, Vector, combine, dot, norm2, plus, scaled, semidefinite
 from .method import Atom, Rule, Weights
 from .rational import Malformed, Rejected, shown
-from .walk import Given, Place
+from .walk import Drawn, Given, Place
 from .world import load
 
 
@@ -41,29 +41,6 @@ class Data(Protocol):
     def applied(self, rule: Rule, place: Here, i: int, x: Vector) -> Vector: ...
 
 
-@dataclass(frozen=True, slots=True)
-class NoRegulariser:
-    """g = 0."""
-
-    affine: bool = True
-
-    def value(self, x: Vector) -> fmpq:
-        return ZERO
-
-    def prox(self, w: Vector, s: fmpq) -> Vector:
-        return w
-
-    def conjugate(self, s: Vector) -> fmpq | None:
-        return None if any(s) else ZERO
-
-    def subgradient(self, x: Vector, s: Vector) -> bool:
-        return not any(s)
-
-    def bounded(self, B: fmpq, d: int) -> bool:
-        return B >= 0
-
-
-NONE = NoRegulariser()
 Here = Place[Vector, fmpq]
 
 
@@ -76,7 +53,7 @@ class Problem:
     graph: tuple[Vector, ...]
     start: Vector
     w_star: Vector | None
-    g: Regulariser = NONE
+    g: Regulariser | None = None
     points: Mapping[str, Vector] = field(default_factory=dict[str, Vector])
     twins: Sequence[int] = ()  # of each client the first one with the same loss and weight; itself where it matters who
     minimisers: tuple[Vector, ...] | None = None  # of every f_i
@@ -87,6 +64,10 @@ class Problem:
     def value(self, w: Vector) -> fmpq:
         """f."""
         return dot(self.p, [loss.value(w) for loss in self.losses])
+
+    def penalty(self, w: Vector) -> fmpq:
+        """g."""
+        return ZERO if self.g is None else self.g.value(w)
 
     def Gamma(self) -> fmpq | None:
         """f_star - sum_i p_i min f_i, where these are known."""
@@ -116,7 +97,7 @@ class Problem:
             case "hess":
                 return self.losses[i].bend(*x)
             case "noisy_hess":
-                bent, drawn = self.losses[i].bend(*x), place.drawn(rule.op, i)
+                bent, drawn = self.losses[i].bend(*x), place.state.vectors[Drawn(rule.op)][i]
                 return tuple(paid(a + b * c) for a, b, c in zip(bent, drawn, x[1], strict=True))
             case "start":
                 return self.start
@@ -134,7 +115,7 @@ class Problem:
                 scale = place.scalar(rule.factor)
                 if scale < 0:
                     raise Rejected(f"method: got prox with the step {shown(scale)}, expected none below 0")
-                return self.g.prox(x[0], scale)
+                return x[0] if self.g is None else self.g.prox(x[0], scale)
             case _:
                 if self.data is None:
                     raise Rejected("instance.clients: got no data points, expected some to draw from")
@@ -159,20 +140,22 @@ class Problem:
             case "f_i":
                 return self.losses[i].value(x[0])
             case "F":
-                return self.g.value(x[0]) + self.value(x[0])
+                return self.penalty(x[0]) + self.value(x[0])
             case "g":
-                return self.g.value(x[0])
+                return self.penalty(x[0])
             case "conjugate":
-                value = self.g.conjugate(x[0])
+                value = self.g.conjugate(x[0]) if self.g is not None else None if any(x[0]) else ZERO
                 if value is None:
                     raise Rejected("claim: got a conjugate of g that is infinite, expected finite values")
                 return value
             case "f_i_star":
                 return self.losses[i].value(_given(self.minimisers, "minimisers")[i])
-            case _:
-                if self.f_star is None:
-                    raise Rejected("instance: got no minimiser, expected one, for the claim reads f_star")
+            case "f_star" if self.f_star is not None:
                 return self.f_star
+            case "f_star":
+                raise Rejected("instance: got no minimiser, expected one, for the claim reads f_star")
+            case _:
+                raise Malformed(f"method: got the number {atom.op!r}, expected one of an atom")
 
     def square(self, x: Vector) -> fmpq:
         return norm2(x)
@@ -183,7 +166,7 @@ class Problem:
     def constant(self, x: fmpq) -> fmpq:
         return x
 
-    def known(self, x: fmpq) -> fmpq:
+    def known(self, x: fmpq, op: str) -> fmpq:
         return x
 
     def extreme(self, kind: str, numbers: Sequence[fmpq]) -> fmpq:
@@ -233,7 +216,7 @@ def minimised(problem: Problem) -> Problem:
     """
     w, losses = problem.w_star, problem.losses
     if w is not None and all(isinstance(f, Loss) for f in losses) and stationary(problem, w):
-        least = problem.value(w) + problem.g.value(w) if semidefinite(least_hessian(problem)) else None
+        least = problem.value(w) + problem.penalty(w) if semidefinite(least_hessian(problem)) else None
         problem = replace(problem, f_star=least)
     if problem.f_star is None:
         problem = load("..losses.minimum").with_minimum(problem)
@@ -246,4 +229,4 @@ def minimised(problem: Problem) -> Problem:
 def stationary(problem: Problem, w: Vector) -> bool:
     """Whether 0 is a subgradient of F at w, if f is convex."""
     slope = combine([-x for x in problem.p], [loss.gradient(w) for loss in problem.losses])
-    return problem.g.subgradient(w, slope)
+    return not any(slope) if problem.g is None else problem.g.subgradient(w, slope)

@@ -21,12 +21,11 @@ from .loss import ONE, Vector, plus, scaled
 from .method import NOISE, Method, Number, factors, rules, scalars
 from .randomness import STATES, Draw, Draws, Noise
 from .rational import Rejected, affordable
-from .walk import Algebra, Given, Kept, Key, Kick, Marked, Memory, N, Numbering, Place, V, Vectors, reads
-from .world import tabled
+from .walk import Algebra, Given, Kept, Key, Marked, Memory, N, Numbering, Place, V, Vectors, reads
+from .world import load, tabled
 
 Weighted = tuple[Marked[V], Draw, fmpq]  # a state, what was drawn in this round, its weight
 Unmarked = tuple[Vectors[V], Draw, fmpq]
-Outcome = tuple[Marked[V], Draw, Kick[V], fmpq]  # a state beside the noise of the next step
 Law = list[Weighted[V]]
 FIRST = 1_000  # steps of a first round
 
@@ -34,7 +33,7 @@ FIRST = 1_000  # steps of a first round
 class Following(Protocol[V]):
     """How a law is followed."""
 
-    def outcomes(self, law: Law[V], step: int, noisy: bool) -> list[Outcome[V]]: ...  # steps count over all rounds
+    def outcomes(self, law: Law[V], step: int, noisy: bool) -> Law[V]: ...  # beside the noise; steps count over rounds
     def joined(self, states: list[Unmarked[V]]) -> Law[V]: ...  # after a phase
     def shortened(self, law: Law[V], names: list[str]) -> Law[V]: ...  # after a round, of which these are kept
 
@@ -45,20 +44,20 @@ class EveryOutcome:
 
     noise: Noise
 
-    def outcomes(self, law: Law[Vector], step: int, noisy: bool) -> list[Outcome[Vector]]:
-        noise, mark = self.noise.at(step), Numbering(label)
-        none = Kick(noise.none, mark(noise.none))
+    def outcomes(self, law: Law[Vector], step: int, noisy: bool) -> Law[Vector]:
         if not noisy:
-            return [(x, draw, none, q) for x, draw, q in law]
+            return law
+        noise, clients = self.noise.at(step), len(law[0][1].counts)
         independent = noise.kicks()
+        mark: Numbering[Vector] = Numbering(label)
         affordable(len(law) * 2 ** len(independent), STATES, "instance.noise")
-        kicks: list[Kick[Vector]] = []
+        kicks: list[Marked[Vector]] = []
         for signs in product((ONE, -ONE), repeat=len(independent)):
             total = noise.none
             for sign, kick in zip(signs, independent, strict=True):
                 total = tuple(plus(x, scaled(sign, v)) for x, v in zip(total, kick, strict=True))
-            kicks.append(Kick(total, mark(total)))
-        return [(x, draw, kick, q / len(kicks)) for x, draw, q in law for kick in kicks]
+            kicks.append(mark.kick(total, clients))
+        return [(x.beside(kick), draw, q / len(kicks)) for x, draw, q in law for kick in kicks]
 
     def joined(self, states: list[Unmarked[Vector]]) -> Law[Vector]:
         mark: Numbering[Vector] = Numbering(label)
@@ -80,7 +79,7 @@ class EveryOutcome:
 class Moment(Generic[V]):
     """The outcomes of a law at the step t, k, and what clients compute in them."""
 
-    outcomes: list[Outcome[V]]
+    outcomes: Law[V]
     t: int
     k: int
     memory: Memory = field(default_factory=Memory)
@@ -138,14 +137,14 @@ class Replay(Generic[V, N]):
         return Moment(self.following.outcomes(law, step, noisy), t, k)
 
     def places(
-        self, moment: Moment[V], trees: Iterable[Tree], last: int = 0, outcomes: list[Outcome[V]] | None = None
+        self, moment: Moment[V], trees: Iterable[Tree], last: int = 0, outcomes: Law[V] | None = None
     ) -> list[tuple[Place[V, N], fmpq]]:
         """The places of a moment, or of some of its outcomes, with their weights."""
         scalar, t = self.scalars(trees, moment.t, moment.k), moment.t
         row, turn = (t // self.E, t % self.E == 0) if self.method.steps else (t, True)
         return [
-            (Place(self.algebra, x, kick, draw, scalar, row, turn, last, moment.memory), q)
-            for x, draw, kick, q in (moment.outcomes if outcomes is None else outcomes)
+            (Place(self.algebra, x, draw, scalar, row, turn, last, moment.memory), q)
+            for x, draw, q in (moment.outcomes if outcomes is None else outcomes)
         ]
 
     def moment(self, r: int, done: int, t: int, k: int, noisy: bool) -> Moment[V]:
@@ -165,7 +164,7 @@ class Replay(Generic[V, N]):
         """The expectation of a number over the outcomes of a moment."""
         names, outcomes = reads(*(atom for _, atom in number)), moment.outcomes
         if names is not None and len(outcomes) > 1:
-            outcomes = indistinct(outcomes, names, i, len(self.algebra.p))
+            outcomes = indistinct(outcomes, names, i)
         places = self.places(moment, factors(number), last, outcomes)
         return self.algebra.total([q for _, q in places], [place.total(number, i) for place, _ in places])
 
@@ -192,15 +191,10 @@ class Replay(Generic[V, N]):
     def rounds(self) -> Iterator[tuple[int, int]]:
         """Rounds from the first on, and how many of the run are like it: 1, or all that are left of a law at rest."""
         for t in range(self.T):
-            rests = self.settled is not None and t >= self.settled and self._unchanged(t)
+            rests = self.settled is not None and t >= self.settled and load("..runs.rest").unchanged(self, t)
             yield t, self.T - t if rests else 1
             if rests:
                 return
-
-    def _unchanged(self, t: int) -> bool:
-        """Whether round t leaves the law as it was."""
-        before, after = ({keyed(self.algebra, x, draw): q for x, draw, q in self.law(s, -1)} for s in (t, t + 1))
-        return before == after
 
     @property
     def everyone(self) -> Draw:
@@ -209,10 +203,10 @@ class Replay(Generic[V, N]):
     def initial(self) -> Vectors[V]:
         method, clients = self.method, len(self.algebra.p)
         trees = scalars(*method.server.values(), *method.client.values())
-        nothing: list[Outcome[V]] = [(Marked({}, {}), self.everyone, Kick(), ONE)]
+        nothing: Law[V] = [(Marked({}, {}), self.everyone, ONE)]
         ((nobody, _),) = self.places(Moment(nothing, 0, 0), trees)
         vectors: dict[Key, tuple[V, ...]] = {name: (nobody.vector(rule, 0),) for name, rule in method.server.items()}
-        alone: list[Outcome[V]] = [(Numbering(self.algebra.label).state(vectors), self.everyone, Kick(), ONE)]
+        alone: Law[V] = [(Numbering(self.algebra.label).state(vectors), self.everyone, ONE)]
         ((server, _),) = self.places(Moment(alone, 0, 0), trees)
         kept = {name: rule for name, rule in method.client.items() if name in method.kept}
         return {**vectors, **{name: (server.vector(rule, 0),) * clients for name, rule in kept.items()}}
@@ -278,23 +272,17 @@ def restored_state(state: Marked[V], counts: tuple[int, ...]) -> Marked[V]:
     return Marked(restored(state.vectors), restored(state.marks))
 
 
-def indistinct(outcomes: list[Outcome[V]], names: Sequence[str], i: int, n: int) -> list[Outcome[V]]:
-    """Outcomes that client i of n cannot tell apart by these vectors, together."""
-    weights, first = defaultdict[tuple[int, ...], fmpq](fmpq), dict[tuple[int, ...], Outcome[V]]()
+def indistinct(outcomes: Law[V], names: Sequence[Key], i: int) -> Law[V]:
+    """Outcomes that client i cannot tell apart by these vectors, together."""
+    weights, first = defaultdict[tuple[int, ...], fmpq](fmpq), dict[tuple[int, ...], "Weighted[V]"]()
     spend(len(outcomes))
     for outcome in outcomes:
-        state, draw, kick, q = outcome
-        rows = (state.marks[name] for name in names)
-        key = (*[row[i if len(row) > 1 else 0] for row in rows], *kick.marks[i::n], *draw.batch[i : i + 1])
-        weights[key] += q
+        state, draw, weight = outcome
+        rows = [state.marks[name] for name in names if name in state.marks]
+        key = (*[row[i if len(row) > 1 else 0] for row in rows], *draw.batch[i : i + 1])
+        weights[key] += weight
         first.setdefault(key, outcome)
-    return [(state, draw, kick, weights[key]) for key, (state, draw, kick, _) in first.items()]
-
-
-def keyed(algebra: Algebra[V, N], state: Marked[V], draw: Draw) -> tuple[object, ...]:
-    """What equal states have in common, to look them up by."""
-    spend(HASH * sum(len(vectors) for vectors in state.vectors.values()))
-    return (draw, *((name, *map(algebra.label, vectors)) for name, vectors in state.vectors.items()))
+    return [(state, draw, weights[key]) for key, (state, draw, _) in first.items()]
 
 
 def first_round(method: Method, E: int) -> int:

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from itertools import product
+from pathlib import Path
+from pkgutil import iter_modules
 from typing import Protocol
 
 from flint import arb, fmpq
@@ -18,7 +20,7 @@ from .expression import Evaluator, Tree, Value, free
 from .loss import ONE, ZERO, ClientLoss, Loss, Vector, piecewise, quadratic
 from .measures import Indices, Measures
 from .method import BENT, Method
-from .problem import NONE, Problem, ball_or_rational, minimised
+from .problem import Problem, ball_or_rational, minimised
 from .randomness import SAMPLINGS, Draw, Draws, participation, read_noise
 from .rational import Malformed, Node, Rejected, affordable, shown
 from .read_method import method_of
@@ -28,7 +30,13 @@ from .world import Ranges, Reader, World, load, tabled
 COUNT, POINTS = 1_000, 100_000
 LARGE, LONG = 10**9, 10**15  # rounds where a law stands still, where moments say all
 OWN_LOSSES = {"quadratic": quadratic, "bent": piecewise}
-ELSEWHERE = {"curves": "..losses.spline", "sample": "..losses.sample", "table": "..losses.table"}  # kind -> module
+KINDS = Path(__file__).parents[1] / "losses" / "kinds"  # of further losses: a module for each, called like it
+ELSEWHERE = {  # kind -> module
+    "curves": "..losses.spline",
+    "sample": "..losses.sample",
+    "table": "..losses.table",
+    **{module.name: f"..losses.kinds.{module.name}" for module in iter_modules([str(KINDS)])},
+}
 LOSSES = (*OWN_LOSSES, *ELSEWHERE)
 RESERVED = {"C", "E", "T", "D", "m", "Gamma"}  # what only the run itself may say
 OPTIONAL = "parameters steps w_star minimisers participation graph weights regulariser points minibatch oracle box"
@@ -125,9 +133,10 @@ def read_loss(node: Node, d: int) -> ClientLoss:
 
 def straight(problem: Problem, method: Method) -> bool:
     """Whether every rule and measure is, in the signs of the noise, affine or a quadratic function."""
+    bent = method.reads(*BENT) or method.weighs("chosen", "largest")
     extremes = any(measure.extreme for measure in method.measures.values())
-    affine = problem.g.affine and not method.reads(*BENT) and not method.weighs("chosen", "largest")
-    return all(loss.straight for loss in problem.losses) and not extremes and affine
+    affine = problem.g is None or problem.g.affine
+    return all(loss.straight for loss in problem.losses) and affine and not bent and not extremes
 
 
 def problem_of(given: Fields, method: Method, C: int, d: int, rounds: int) -> Problem:
@@ -148,7 +157,7 @@ def problem_of(given: Fields, method: Method, C: int, d: int, rounds: int) -> Pr
         graph=graph,
         start=given["w0"].vector(d),
         w_star=given["w_star"].vector(d) if "w_star" in given else None,
-        g=load("..losses.regulariser").read(given["regulariser"], d) if "regulariser" in given else NONE,
+        g=load("..losses.regulariser").read(given["regulariser"], d) if "regulariser" in given else None,
         points={name: x.vector(d) for name, x in given["points"].mapping().items()} if "points" in given else {},
         twins=range(C) if graph or len(set(kinds)) == C else tuple(kinds.index(kind) for kind in kinds),
         minimisers=minimisers,

@@ -31,7 +31,13 @@ class Kept(NamedTuple):
     name: str
 
 
-Key = str | Kept
+class Drawn(NamedTuple):
+    """The key of the noise that a step draws by this operation, per client."""
+
+    op: str
+
+
+Key = str | Kept | Drawn
 Vectors = Mapping[Key, tuple[V, ...]]  # of the server's vectors one each, of the clients' vectors one per client
 Memory = dict[tuple[Hashable, ...], Any]
 
@@ -45,12 +51,13 @@ OWN_ATOMS = frozenset({"norm2", "norm", "inner", "f", "f_i", "F", "g", "conjugat
 
 
 @lru_cache(maxsize=4096)
-def reads(*parts: Rule | Atom) -> tuple[str, ...] | None:
-    """The vectors that they read, of the server and of one client; None where they read other clients too."""
+def reads(*parts: Rule | Atom) -> tuple[Key, ...] | None:
+    """The vectors and the noise that they read, of the server and of one client; None where they read others too."""
     every = list(inside(*parts))
     if not all(part.op in (OWN_RULES if isinstance(part, Rule) else OWN_ATOMS) for part in every):
         return None
-    return tuple(sorted({part.name for part in every if isinstance(part, Rule) and part.op == "name"}))
+    names = sorted({part.name for part in every if isinstance(part, Rule) and part.op == "name"})
+    return (*names, *(Drawn(op) for op in NOISE if any(part.op == op for part in every)))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -60,13 +67,9 @@ class Marked(Generic[V]):
     vectors: Vectors[V]
     marks: Mapping[Key, tuple[int, ...]]
 
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Kick(Generic[V]):
-    """What the noise of a step is, per client and draw, with numbers like those of a state; nothing: no noise."""
-
-    vectors: tuple[V, ...] = ()
-    marks: tuple[int, ...] = ()
+    def beside(self, kick: Marked[V]) -> Marked[V]:
+        """The state with the noise of a step."""
+        return Marked({**self.vectors, **kick.vectors}, {**self.marks, **kick.marks})
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +85,11 @@ class Numbering(Generic[V]):
 
     def state(self, vectors: Vectors[V]) -> Marked[V]:
         return Marked(vectors, {name: self(each) for name, each in vectors.items()})
+
+    def kick(self, noise: Sequence[V], clients: int) -> Marked[V]:
+        """The noise of a step, which stands per client and draw, as entries of a state."""
+        rows = {Drawn(op): tuple(noise[n * clients : (n + 1) * clients]) for n, op in enumerate(NOISE)}
+        return self.state({key: row for key, row in rows.items() if row})
 
 
 class Algebra(Protocol[V, N]):
@@ -104,14 +112,14 @@ class Algebra(Protocol[V, N]):
     def square(self, x: V) -> N: ...
     def total(self, weights: Sequence[fmpq], numbers: Sequence[N]) -> N: ...
     def constant(self, x: fmpq) -> N: ...
-    def known(self, x: N) -> fmpq: ...  # refused where it is not known yet
+    def known(self, x: N, op: str) -> fmpq: ...  # for this operation; refused where it is not known yet
     def extreme(self, kind: str, numbers: Sequence[N]) -> N: ...
     def weighed(self, weights: Weights, place: Place[V, N]) -> Vector: ...  # weights that depend on the state
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Place(Generic[V, N]):
-    """Where a rule is evaluated: a state, the noise of this step, what was drawn, and the values of scalars.
+    """Where a rule is evaluated: a state beside the noise of this step, what was drawn, and the values of scalars.
 
     `moment`: what clients compute at this moment of the run, in all its outcomes, by the rule and the numbers of all
     that it reads there; `here`: the same of this place alone, and means over the clients.
@@ -119,7 +127,6 @@ class Place(Generic[V, N]):
 
     algebra: Algebra[V, N]
     state: Marked[V]
-    kick: Kick[V]
     draw: Draw
     scalars: Mapping[Tree, fmpq]
     row: int = 0  # of the weights that the instance chooses
@@ -136,15 +143,15 @@ class Place(Generic[V, N]):
         vectors, marks, n = self.state.vectors, self.state.marks, len(self.algebra.p)
         own_vectors, drawn = reads(part), [self.draw.batch] if self.draw.batch else []
         if own_vectors is not None:
-            names, memory = list[Key](own_vectors), self.moment
+            names, memory = list(own_vectors), self.moment
         else:  # it may depend on the other clients: on all of this place
             names, memory = [name for name, each in vectors.items() if len(each) > 1], self.here
             drawn.append(self.draw.counts)
-        rows, values = [marks[name] for name in names], list[Given]()
+        rows, values = [marks[name] for name in names if name in marks], list[Given]()
         spend(n)
         for i, twin in enumerate(self.algebra.twins):
             own = [row[i if len(row) > 1 else 0] for row in rows]
-            key = (part, twin, *own, *self.kick.marks[i::n], *[x[i] for x in drawn])
+            key = (part, twin, *own, *[x[i] for x in drawn])
             if key not in memory:
                 memory[key] = of(part, i)
             values.append(memory[key])
@@ -185,7 +192,8 @@ class Place(Generic[V, N]):
         if rule.op == "*":
             return self.algebra.scaled(self.scalar(rule.factor), x[0])
         if rule.op in ("noisy", "again"):
-            return self.algebra.plus((x[0], self.drawn(rule.op, i))) if self.kick.vectors else x[0]
+            noise = self.state.vectors.get(Drawn(rule.op))
+            return x[0] if noise is None else self.algebra.plus((x[0], noise[i]))
         return self.algebra.applied(rule, self, i, x)
 
     def shares(self, rule: Rule) -> Vector:
@@ -194,10 +202,6 @@ class Place(Generic[V, N]):
             return self.weights(rule.weights)
         counts = self.draw.counts
         return self.algebra.p if rule.op == "mean" else tuple(fmpq(count, sum(counts)) for count in counts)
-
-    def drawn(self, op: str, i: int) -> V:
-        """Of the noise of this step, what one draw of client i is."""
-        return self.kick.vectors[i + len(self.algebra.p) * NOISE.index(op)]
 
     def number(self, atom: Atom, i: int) -> N:
         """The value of an atom for client i."""
@@ -208,7 +212,7 @@ class Place(Generic[V, N]):
             weights = algebra.p if atom.weights is None else self.weights(atom.weights)
             return algebra.total(weights, self.over(inside, self.number))
         if atom.op in ("ratio", "smaller"):
-            over, under = (algebra.known(self.total(number, i)) for number in atom.numbers)
+            over, under = (algebra.known(self.total(number, i), atom.op) for number in atom.numbers)
             if atom.op == "ratio" and not under:
                 raise Rejected("method: got a ratio over 0, expected another value below")
             return algebra.constant(min(over, under) if atom.op == "smaller" else over / under)
@@ -221,6 +225,7 @@ class Place(Generic[V, N]):
 
     def carried(self, rules: Mapping[str, Rule], server: bool) -> Vectors[V]:
         """The vectors after one phase, at the server or at every client."""
+        kept = {key: each for key, each in self.state.vectors.items() if not isinstance(key, Drawn)}
         if server:
-            return {**self.state.vectors, **{name: (self.vector(rule, 0),) for name, rule in rules.items()}}
-        return {**self.state.vectors, **{name: tuple(self.over(rule, self.vector)) for name, rule in rules.items()}}
+            return {**kept, **{name: (self.vector(rule, 0),) for name, rule in rules.items()}}
+        return {**kept, **{name: tuple(self.over(rule, self.vector)) for name, rule in rules.items()}}

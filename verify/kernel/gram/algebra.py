@@ -18,8 +18,8 @@ from ..core.loss import ONE, Vector
 from ..core.method import Atom, Rule, Weights
 from ..core.randomness import STATES
 from ..core.rational import affordable
-from ..core.replay import Law, Outcome, Unmarked
-from ..core.walk import Kick, Numbering, Place
+from ..core.replay import Law, Unmarked
+from ..core.walk import Marked, Numbering, Place
 from .form import NOTHING, Form, OutOfReach, Vec, inner, leaf, mixed, number, square, total
 from .variables import OF_ALL, Leaves
 
@@ -125,9 +125,9 @@ class Combinations:
     def constant(self, x: fmpq) -> Number:
         return number(x)
 
-    def known(self, x: Number) -> fmpq:
+    def known(self, x: Number, op: str) -> fmpq:
         if not (form := _form(x)).known:
-            raise OutOfReach("out of reach: a ratio, or the smaller one, of numbers that are not known")
+            raise OutOfReach(f"out of reach: the number {op!r}")
         return form.constant
 
     def extreme(self, kind: str, numbers: Sequence[Number]) -> Number:
@@ -153,14 +153,14 @@ class Signs:
     shared: bool  # whether all clients have one sign in a step
     steps: tuple[int, ...] | None  # that have noise, counted from 0 over all rounds; None: all
 
-    def kicks(self, draws: int) -> list[Kick[Vec]]:
+    def kicks(self, draws: int) -> list[Marked[Vec]]:
         """What the noise of a step may be where every client draws so often; each is as probable as the others."""
         rows, mark = self.v * draws, Numbering(label)
         if not self.shared:
             affordable(2 ** len(rows), SCENARIOS, "point")
         every = [(sign,) * len(rows) for sign in (ONE, -ONE)] if self.shared else product((ONE, -ONE), repeat=len(rows))
         turned = [tuple(mixed([sign], [v]) for sign, v in zip(signs, rows, strict=True)) for signs in every]
-        return [Kick(kick, mark(kick)) for kick in turned]
+        return [mark.kick(kick, len(self.v)) for kick in turned]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -170,12 +170,12 @@ class Scenarios:
     noise: Signs | None
     draws: int  # of noise, per client and step
 
-    def outcomes(self, law: Law[Vec], step: int, noisy: bool) -> list[Outcome[Vec]]:
+    def outcomes(self, law: Law[Vec], step: int, noisy: bool) -> Law[Vec]:
         noise = self.noise
         if not noisy or noise is None or (noise.steps is not None and step not in noise.steps):
-            return [(x, draw, Kick(), q) for x, draw, q in law]
+            return law
         kicks = noise.kicks(self.draws)
-        return [(x, draw, kick, q / len(kicks)) for x, draw, q in law for kick in kicks]
+        return [(x.beside(kick), draw, q / len(kicks)) for x, draw, q in law for kick in kicks]
 
     def joined(self, states: list[Unmarked[Vec]]) -> Law[Vec]:
         affordable(len(states), STATES if self.noise is None else SCENARIOS, "point")

@@ -10,7 +10,7 @@ from itertools import pairwise
 from flint import fmpq
 
 from ..core.loss import ZERO, ClientLoss, Loss, Vector, dot, semidefinite
-from ..core.problem import NONE, Problem, least_hessian, stationary
+from ..core.problem import Problem, least_hessian, stationary
 from ..core.problem import Regulariser as AnyRegulariser
 from ..core.rational import Rejected, shown
 from .pieces import nonnegative
@@ -28,9 +28,9 @@ def separable(losses: Sequence[ClientLoss]) -> list[Loss]:
     return [] if mixed or len(plain) < len(losses) else plain
 
 
-def lowest(losses: Sequence[ClientLoss], p: Vector, g: AnyRegulariser) -> Vector | None:
+def lowest(losses: Sequence[ClientLoss], p: Vector, g: AnyRegulariser | None) -> Vector | None:
     """A global minimiser of F, where F is a sum over coordinates and does not fall for ever."""
-    g = Regulariser() if g == NONE else g
+    g = Regulariser() if g is None else g
     if found := samples(losses):
         if any(loss.risk.basis != found[0].risk.basis for loss in found):
             return None
@@ -47,16 +47,16 @@ def with_minimum(problem: Problem) -> Problem:
 
     Of F = f + g where there is a regulariser. A minimiser that the instance gives is checked.
     """
-    g, w, f_star = problem.g, problem.w_star, None
-    best = lowest(problem.losses, problem.p, g)
+    w, f_star = problem.w_star, None
+    best = lowest(problem.losses, problem.p, problem.g)
     if best is not None:
-        f_star = problem.value(best) + g.value(best)
+        f_star = problem.value(best) + problem.penalty(best)
     if w is not None:
         level = f_star is None and stationary(problem, w)
         least = level and (semidefinite(least_hessian(problem)) or least_of_each(problem, w))
-        if not least and problem.value(w) + g.value(w) != f_star:
+        if not least and problem.value(w) + problem.penalty(w) != f_star:
             raise Rejected(f"instance.w_star: got {shown(w)}, expected a minimiser of a convex f")
-        f_star = problem.value(w) + g.value(w)
+        f_star = problem.value(w) + problem.penalty(w)
     return replace(problem, f_star=f_star, w_star=best if w is None else w)
 
 

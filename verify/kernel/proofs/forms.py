@@ -21,6 +21,7 @@ from flint import fmpq
 from ..core.budget import spend
 from ..core.expression import Op, Tree
 from ..core.rational import Rejected
+from ..core.read_method import SIZES
 from .polynomials import ONE, POWER, Form, Monomial, Polynomial, atoms_of, lowest, scaled, shifted, text
 
 Choices = Mapping[str, tuple[tuple[str, ...], Tree]]  # a chosen step size -> its indices and its value
@@ -29,9 +30,9 @@ WHOLE = ("count", "index", "client", "integer")  # domains of whole numbers; "in
 AT_LEAST_ONE = ("count", "client")
 NOT_NEGATIVE = ("positive", "nonnegative")
 SIGNS = {"count": "positive", "client": "positive", "index": "nonnegative", "integer": "real"}
-BOUND = "#"  # how the index of a sum is called: #1; #1p in a range from 1 on, #1z where it may begin below 0
+BOUND = "#"  # how names of the kernel begin, which no file can write: the index of a sum, any round, any step
 PARTS = 1_000  # terms into which the body of a sum is multiplied out
-BOUND_DOMAINS = {"p": "count", "z": "integer"}
+MARKS = {"count": "p", "index": "", "integer": "z"}  # in the name of a sum's index: equal names have equal domains
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +63,7 @@ class Forms:
     signs: dict[str, str] = field(default_factory=dict[str, str])  # atom -> "positive", "nonnegative" or "real"
     speaks: dict[str, frozenset[str]] = field(default_factory=dict[str, "frozenset[str]"])  # atom -> names inside it
     forms: dict[Tree, Form] = field(default_factory=dict["Tree", Form])
+    own: dict[str, str] = field(default_factory=lambda: {f"{BOUND}{size}": "index" for size in SIZES})  # their domains
 
     def form(self, tree: Tree | Form) -> Form:
         if isinstance(tree, Form):
@@ -85,7 +87,12 @@ class Forms:
 
     def domain(self, name: str) -> str:
         """The domain of a name, or "" if it is none: an atom of another kind."""
-        return BOUND_DOMAINS.get(name[-1], "index") if name.startswith(BOUND) else self.domains.get(name, "")
+        return self.own.get(name) or self.domains.get(name, "")
+
+    def letter(self, name: str, domain: str = "index") -> str:
+        """A name of the kernel, which stands for every number of its domain."""
+        self.own[f"{BOUND}{name}"] = domain
+        return f"{BOUND}{name}"
 
     def chosen(self, tree: Tree) -> Tree:
         """The tree with the value of every chosen step size written in."""
@@ -244,9 +251,9 @@ class Forms:
         index, low, _, body = tree.args
         first = self.form(low)
         positive = self.sign(first - Form(ONE)) in NOT_NEGATIVE
-        mark = "p" if positive else "" if self.sign(first) in NOT_NEGATIVE else "z"
+        domain = "count" if positive else "index" if self.sign(first) in NOT_NEGATIVE else "integer"
         term = self.chosen(body)
-        name = f"{BOUND}{_level(str(index), term) + 1}{mark}"
+        name = self.letter(f"{_level(str(index), term) + 1}{MARKS[domain]}", domain)
         return name, substituted(term, {str(index): name})
 
     def range_of(self, tree: Op) -> tuple[str, str, str]:

@@ -11,7 +11,7 @@ from flint import fmpq
 
 from ..core.budget import summed
 from ..core.loss import ZERO, ClientLoss, Loss, Vector, dot, semidefinite
-from ..core.problem import NONE, Problem, least_hessian
+from ..core.problem import Problem, least_hessian
 from ..core.randomness import Noise
 from ..core.replay import Replay
 from ..core.world import Bounds, Facts, Pairs
@@ -127,7 +127,7 @@ def prox_pl(problem: Problem, mu: fmpq) -> bool:
     without g, no curvature of f lies between 0 and mu.
     """
     f, p, g = problem.losses, problem.p, problem.g
-    g = Regulariser() if g == NONE else g
+    g = Regulariser() if g is None else g
     if isinstance(g, Regulariser) and (plain := separable(f)):
         return all((x := line.lowest()) is not None and line.prox_pl(mu, x) for line in lines(plain, p, g))
     H = least_hessian(problem)

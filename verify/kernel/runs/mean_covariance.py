@@ -16,8 +16,8 @@ from ..core.budget import label, summed
 from ..core.loss import ONE, Vector, combine, ldl_of_upper, minus, scaled
 from ..core.randomness import STATES, Draw, Noise
 from ..core.rational import affordable
-from ..core.replay import Law, Outcome, Unmarked, Weighted
-from ..core.walk import Key, Kick, Marked, Numbering
+from ..core.replay import Law, Unmarked, Weighted
+from ..core.walk import Key, Marked, Numbering
 
 COVARIANCE = 1_000_000  # products of entries
 State = dict[Key, tuple[Vector, ...]]
@@ -30,23 +30,25 @@ class MeanAndCovariance:
     noise: Noise
     shortens: bool
 
-    def outcomes(self, law: Law[Vector], step: int, noisy: bool) -> list[Outcome[Vector]]:
+    def outcomes(self, law: Law[Vector], step: int, noisy: bool) -> Law[Vector]:
         """Every state without noise, and of every draw one state with each sign of each part of the noise.
 
         Given a draw of probability c and n independent signed vectors k, the states have the weights they had; one of
         them (any will do) loses n c and has c/2 with k and c/2 with -k: the mean stays, and each k adds its covariance.
         """
-        noise, mark = self.noise.at(step), Numbering(label)
-        none = Kick(noise.none, mark(noise.none))
-        outcomes: list[Outcome[Vector]] = [(x, draw, none, q) for x, draw, q in law]
-        kicks = noise.kicks() if noisy else []
+        if not noisy:
+            return law
+        noise, clients = self.noise.at(step), len(law[0][1].counts)
+        mark: Numbering[Vector] = Numbering(label)
+        kicks, none = noise.kicks(), mark.kick(noise.none, clients)
+        outcomes: Law[Vector] = [(x.beside(none), draw, q) for x, draw, q in law]
         draws = by_draw(law) if kicks else []
         affordable(len(outcomes) + 3 * len(kicks) * len(draws), STATES, "instance.noise")
         turned = [tuple(scaled(sign, v) for v in kick) for kick in kicks for sign in (ONE, -ONE)]
-        signed = [Kick(kick, mark(kick)) for kick in turned]
+        signed = [mark.kick(kick, clients) for kick in turned]
         for x, draw, chance in draws:
-            outcomes.append((x, draw, none, -len(kicks) * chance))
-            outcomes += [(x, draw, kick, chance / 2) for kick in signed]
+            outcomes.append((x.beside(none), draw, -len(kicks) * chance))
+            outcomes += [(x.beside(kick), draw, chance / 2) for kick in signed]
         return outcomes
 
     def joined(self, states: list[Unmarked[Vector]]) -> Law[Vector]:

@@ -13,7 +13,7 @@ from itertools import product
 
 from flint import arb, arb_mat, fmpq, fmpq_mat
 
-from ..core.budget import paid, price, spend, summed
+from ..core.budget import label, paid, price, spend, summed
 from ..core.expression import Tree, Value
 from ..core.loss import ONE, ZERO, ClientLoss, Loss, Matrix, Vector, dot
 from ..core.measures import Indices, Measures
@@ -22,7 +22,7 @@ from ..core.problem import Here, Problem
 from ..core.randomness import Draw, Draws, Noise
 from ..core.rational import Rejected, affordable
 from ..core.run import LOSSES, Fields, noisy
-from ..core.walk import Key, Kick, Marked, Place, Vectors
+from ..core.walk import Drawn, Key, Marked, Numbering, Place, Vectors
 from ..losses.pieces import Pieces
 from ..losses.rotated import Rotated
 from ..losses.sample import Sample
@@ -92,7 +92,8 @@ class Boxed:
         D, none = self.entries(whole), self.noise.none
 
         def at(x: Vector, kick: tuple[Vector, ...] = none) -> Vector:
-            return of(Place(self.problem, alone(self.state(x, whole)), Kick(kick), draw, self.scalars))
+            state = alone(self.state(x, whole)).beside(noise_of_step(kick, len(self.problem.p)))
+            return of(Place(self.problem, state, draw, self.scalars))
 
         offset = at((ZERO,) * D)
         units = [at(tuple(fmpq(j == k) for k in range(D))) for j in range(D)]
@@ -116,16 +117,14 @@ class Boxed:
 
         yield "begin", False, first, ONE, lambda place: flat(place.carried(phases["begin"], False))
         if phases["local"]:
-            rough, most = rough_draws(self.noise), len(self.noise.v)
+            rough = rough_draws(self.noise)
             for bent in rough:
                 yield (
                     "local",
                     True,
                     first,
                     fmpq(1, len(rough)),
-                    lambda place, bent=bent: flat(
-                        replace(place, kick=Kick((*place.kick.vectors[:most], *bent))).carried(phases["local"], False)
-                    ),
+                    lambda place, bent=bent: flat(with_rough(place, bent).carried(phases["local"], False)),
                 )
         for draw, chance in self.draws:
             yield "update", True, draw, chance, last
@@ -365,6 +364,16 @@ def alone(vectors: Vectors[Vector]) -> Marked[Vector]:
         marks[name] = tuple(range(n, n + len(each)))
         n += len(each)
     return Marked(vectors, marks)
+
+
+def noise_of_step(kick: tuple[Vector, ...], clients: int) -> Marked[Vector]:
+    mark: Numbering[Vector] = Numbering(label)
+    return alone(mark.kick(kick, clients).vectors)
+
+
+def with_rough(place: Here, bent: tuple[Vector, ...]) -> Here:
+    """The place with this noise of the Hessians, where they have some."""
+    return replace(place, state=place.state.beside(alone({Drawn("noisy_hess"): bent}))) if bent else place
 
 
 def rough_draws(noise: Noise) -> list[tuple[Vector, ...]]:

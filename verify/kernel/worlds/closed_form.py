@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 
-from ..core.check import evaluate
-from ..core.claim import Claim
+from ..core.check import evaluated
+from ..core.claim import Claim, read
 from ..core.rational import Node, Rejected, shown
 
 LEAST_REPLAYS = 3
@@ -19,9 +19,11 @@ def replayed(claim: Claim, replays: list[Node]) -> None:
         raise Rejected(
             f"replays: got {len(replays)}, expected at least {LEAST_REPLAYS} different ones of a claim's form"
         )
+    identity = read(Node(claim.form, "claim"))
     for entry in replays:
         run = entry.fields("instance at")
-        form, measured, holds = evaluate(claim.form, run["instance"].raw, (), run["at"].raw)
+        instance, at = (Node(run[name].raw, name) for name in ("instance", "at"))
+        form, measured, holds = evaluated(identity, instance, (), at)
         if not holds:
             raise Rejected(
                 f"{entry.where}: got the form {shown(measured)} for {shown(form)}, expected them to be equal"

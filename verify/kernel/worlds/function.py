@@ -9,7 +9,6 @@ from flint import fmpq
 from ..core.budget import summed
 from ..core.claim import Claim
 from ..core.loss import ONE, ZERO, Loss, Vector, combine, dot, minus, norm2, piecewise, quadratic
-from ..core.problem import NONE
 from ..core.rational import Malformed, Node, Rejected, shown
 from ..core.world import Reader, World, tabled
 from ..losses.minimum import lines, lowest, separable
@@ -52,7 +51,7 @@ def points(node: Node, claim: Claim) -> World:
     facts["has_minimum"] = "w_star" in given
     if "w_star" in given:
         w_star = given["w_star"].vector(d)
-        least = w_star if facts["convex"] else lowest((f,), (ONE,), NONE)
+        least = w_star if facts["convex"] else lowest((f,), (ONE,), None)
         if least is None or any(f.gradient(w_star)) or f.value(w_star) > f.value(least):
             raise Rejected(f"instance.w_star: got {shown(w_star)}, expected a minimiser of f")
         values |= {"gap": f.value(w) - f.value(w_star), "dist2": norm2(minus(w, w_star))}

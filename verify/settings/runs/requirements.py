@@ -9,6 +9,7 @@ from itertools import product
 from math import inf, prod
 from typing import Any, cast
 
+from fedaudit.bounds.language.assumptions import ASSUMPTIONS
 from fedaudit.problems.families import losses
 from fedaudit.problems.families.family import Family
 from fedaudit.problems.families.regularisers import FAMILIES
@@ -62,8 +63,9 @@ def families(reading: Reading) -> list[Family]:
 
 @lru_cache
 def lifted(reading: Reading) -> bool:
-    """Whether f on the whole has to be convex: for mu, or for a minimum of F to be there and easy to find."""
-    return bool(mu(reading)) or (regularisers(reading) != [""] and reads_minimum(reading))
+    """Whether f on the whole has to be convex: by an assumption, or for a minimum of F to be there and easy to find."""
+    assumed = any(record.of_mean and has(reading, name) for name, record in ASSUMPTIONS.items())
+    return assumed or (regularisers(reading) != [""] and reads_minimum(reading))
 
 
 @lru_cache

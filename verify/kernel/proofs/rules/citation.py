@@ -20,7 +20,7 @@ from ...core.expression import Op, Relation, Tree, free, parse
 from ...core.method import Method
 from ...core.rational import Node, Rejected
 from ...core.read_method import method_of
-from ..forms import BOUND, substituted
+from ..forms import substituted
 from ..judgement import Context, Judgement, among, defined, in_domain, put, require, yields
 
 EVERY = ("inequality", "identity")  # kinds of claims about every instance
@@ -55,13 +55,13 @@ def check(stated: Judgement, data: Node, rests: Sequence[Judgement], context: Co
         in_domain(at.get(index, index), "index", plain, context)
         for relation in (("<=", low, index), ("<=", index, high)):
             require(put(relation, at), plain, context)
-            ranges.append(put(relation, {**at, index: _letter(index, fresh)}))
+            ranges.append(put(relation, {**at, index: _letter(index, fresh, context)}))
     hypotheses = (*stated.under, *ranges)
     generic = [rest for rest in rests if all(among(h, hypotheses, context.forms) for h in rest.under)]
     for condition in cited.when:
-        require(put(condition, {**at, **{n: _letter(n, fresh) for n in cited.for_all}}), generic, context)
+        require(put(condition, {**at, **{n: _letter(n, fresh, context) for n in cited.for_all}}), generic, context)
     for quantity, (indices, value) in cited.choose.items():
-        letters = {index: _letter(index, fresh) for index in indices}
+        letters = {index: _letter(index, fresh, context) for index in indices}
         own = Op("at", (quantity, *letters.values())) if indices else quantity
         require(("=", own, substituted(value, {**at, **letters})), plain, context)
     relation = put(cited.then[given["part"].integer(0, len(cited.then) - 1)], at)
@@ -69,9 +69,9 @@ def check(stated: Judgement, data: Node, rests: Sequence[Judgement], context: Co
     yields(relation, stated, plain, context)
 
 
-def _letter(index: str, fresh: Mapping[str, str]) -> str:
+def _letter(index: str, fresh: Mapping[str, str], context: Context) -> str:
     """What stands for every value of an index: a letter of the proof, or one that only the kernel can write."""
-    return fresh.get(index, f"{BOUND}{index}_")  # "#step" would be read as a count: it ends with p
+    return fresh[index] if index in fresh else context.forms.letter(f"{index}_")
 
 
 def _fresh(letters: Sequence[str], values: Sequence[Tree], stated: Judgement, context: Context) -> None:
@@ -130,7 +130,7 @@ def _names(cited: Claim, at: Values, rests: Sequence[Judgement], context: Contex
             raise Rejected(f"got {name!r}, which is {domains[name]} here, expected it {cited.domains[name]}")
     for name, arity in read if method is None else ():  # any numbers of the domain: so are ours, at every index
         if arity >= 0:
-            generic = Op("at", (name, *(f"{BOUND}{n}" for n in range(arity))))
+            generic = Op("at", (name, *(context.forms.letter(f"place {n}") for n in range(arity))))
             in_domain(generic, cited.domains[name], rests, context)
     for name in symbols - measured - set(cited.for_all):
         in_domain(at.get(name, name), cited.domains[name], rests, context)

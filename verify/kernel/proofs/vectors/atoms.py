@@ -144,6 +144,19 @@ def _interpolated(at: Place) -> Scalar:
     return (*times(L + -mu, above), *minus(times(HALF, square(turn))))
 
 
+def _cocoercive(at: Place) -> Scalar:
+    """L <d, x - y> >= |d|^2 for d = grad f_i(x) - grad f_i(y) of a convex and L-smooth f_i.
+
+    h = f_i - <grad f_i(y), .> is convex, so that it is least at y, and L-smooth: a step of grad h(x)/L from x shows
+    h(x) - h(y) >= |d|^2/(2 L). So does the same with x and y exchanged, and the two add up to <d, x - y> >= |d|^2/L.
+    """
+    L = at.constant("smooth")
+    if not at.reader.frame.assumes("convex"):
+        raise Rejected("got convexity, expected a claim that assumes it")
+    turn = at.gradient(at.rule("x")) - at.gradient(at.rule("y"))
+    return (*times(L, inner(turn, at.vector("x") - at.vector("y"))), *minus(square(turn)))
+
+
 def _lower(at: Place) -> Scalar:
     """f_i(x) >= f_i*: the least value of the client's own loss."""
     return (*at.value(at.vector("x")), *minus(at.reader.atom(Atom("f_i_star"), "base", at.client, "", None)))
@@ -356,6 +369,7 @@ POINTS: Mapping[str, tuple[Maker, str]] = {  # with the fields of each
     "lipschitz": (_lipschitz, "x y constant"),
     "convex": (_convex, "x y constant"),
     "interpolated": (_interpolated, "x y constant curve"),
+    "cocoercive": (_cocoercive, "x y constant"),
     "lower": (_lower, "x"),
     "minimum": (_minimum, "x"),
     "variance": (_variance, "x constant batch least"),

@@ -21,7 +21,6 @@ from ..polynomials import ONE, Form, text
 ALL, MEAN, ANY, OWN, SAMPLED = "", "mean", "*", "own", "sampled"
 SUM, SIGN, UNBIASED, INDEPENDENT, FLAT = "sum of weights", "sign of weights", "unbiased", "independent", "flat"
 DRAWN, SAME, EXACT, FRESH, NEAR, GROUPS = "drawn", "same", "exact", "fresh", "neighbours", "groups"
-UNIT = "unit "  # how the names of unit vectors begin
 
 
 def number(x: fmpq | int) -> Form:
@@ -45,6 +44,7 @@ class Name:
     near: Name | None = field(default=None, compare=False)
     centre: Name | None = field(default=None, compare=False)
     loss: str = field(default="", compare=False)
+    unit: bool = field(default=False, compare=False)  # whether its length is 1
 
     @property
     def of_sample(self) -> bool:
@@ -246,7 +246,7 @@ class Normal:
     def _product(self, a: Tagged, b: Tagged, term: Term) -> Key | None:
         """The key of one inner product; None where it vanishes."""
         (one, _), (two, _), over = a, b, term.over
-        if one == two and one.label.startswith(UNIT) and over != "squares":
+        if one == two and one.unit and over != "squares":
             self.charges.update((SUM,) if over != "one" else ())
             return ("one",)
         if (one.noise and one.stage > two.stage) or (two.noise and two.stage > one.stage):

@@ -24,6 +24,7 @@ from .settings import Setting, setting_of
 FIELDS = "measures before ghosts kept shares alone single groups"
 ROUND = frozenset("tk")
 ONE_ATOM = Atom("one")
+STRONGLY_CONVEX = ("strongly_convex", "mean_strongly_convex")  # which say nothing with the constant 0
 GROUP = ("steep", "flat", "idle")
 STAR, LEAST, LEAST_EACH = "a minimiser of f", "a least value of f", "a least value of every f_i"
 GIVEN_BY: Mapping[str, tuple[str, ...]] = {  # rule -> the assumptions that give it
@@ -105,7 +106,7 @@ class Frame:
         """Whether one of these assumptions is made, whatever its constants; of strong convexity, one above 0."""
         known = [(name, args) for name, args in made(self.claim) if name in names]
         above = [name for name, args in known if all(self.claim.domains[arg] == "positive" for arg in args)]
-        return any(not name.endswith("strongly_convex") or name in above for name, _ in known)
+        return any(name not in STRONGLY_CONVEX or name in above for name, _ in known)
 
     @property
     def composite(self) -> bool:

@@ -27,7 +27,6 @@ from .combinations import (
     OWN,
     SAME,
     SAMPLED,
-    UNIT,
     Name,
     Normal,
     Scalar,
@@ -128,7 +127,7 @@ class Reader:
             case "w_star":
                 return self.star
             case "axis" if values is not None and "n" in values:
-                return single(Name(f"{UNIT}{frame.forms.text(values['n'])}"))
+                return single(Name(f"unit {frame.forms.text(values['n'])}", unit=True))
             case "axis" if frame.groups is not None:  # e, of which no measure knows the sign
                 return self.line
             case "mean" | "sampled" | "neighbours" if other == ANY and x.has("other"):
@@ -184,7 +183,7 @@ class Reader:
 
     @property
     def line(self) -> Vec:
-        return single(Name(f"{UNIT}e"))
+        return single(Name("unit e", unit=True))
 
     @property
     def star(self) -> Vec:

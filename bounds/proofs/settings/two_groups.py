@@ -15,8 +15,8 @@ from typing import Any
 
 from sympy import Integer
 
-from ..language.method import Vector
-from .vectors import Charge
+from ...language.method import Vector
+from ..vectors import Charge
 
 IDLE = "idle"
 

@@ -10,10 +10,10 @@ from typing import Any
 
 from sympy import IndexedBase, Symbol
 
-from ..language.method import Method, Number, grad, start, vector
-from ..language.statement import Glossary
-from .method_vectors import Frame
-from .vectors import DRAWN, EVEN, SIGN, SUM
+from ...language.method import Method, Number, grad, start, vector
+from ...language.statement import Glossary
+from ..frame import Frame
+from ..vectors import DRAWN, EVEN, SIGN, SUM
 
 __all__ = ["LETTERS", "direction", "on_a_subset", "sizes"]
 

@@ -1,0 +1,39 @@
+"""Measures that are the least or the largest of something: over all outcomes, clients and steps of a run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from ..core.loss import ONE
+from ..core.measures import Indices
+from ..core.method import Measure
+from ..core.replay import Replay, reads_noise
+from ..core.walk import N, V
+
+
+def extreme(
+    replay: Replay[V, N], running: dict[tuple[str, Indices], list[N]], name: str, where: Mapping[str, int]
+) -> N:
+    """Of the whole run, or of the steps up to one (that E divides); `running` keeps those of the steps before."""
+    measure, everyone = replay.method.measures[name], tuple(range(len(replay.algebra.p)))
+    if not replay.method.steps:
+        ends = replay.E + 1 if replay.method.phases["local"] else 1
+        steps = [(t, k) for t, _ in replay.rounds() for k in range(ends)]
+        each = [value for t, k in steps for value in outcomes(replay, measure, everyone, t, k, t, k)]
+        return replay.algebra.extreme(measure.extreme, each)
+    clients = (where["i"] - 1,) if "i" in where else everyone
+    t, apart = where.get("t", replay.T - 1), replay.E if measure.each_round else 1
+    so_far = running.setdefault((name, clients), [])
+    for s in range(apart * len(so_far), t + 1, apart):
+        each = [*so_far[-1:], *outcomes(replay, measure, clients, *replay.round(s), s, 0)]
+        so_far.append(replay.algebra.extreme(measure.extreme, each))
+    return so_far[t // apart]
+
+
+def outcomes(
+    replay: Replay[V, N], measure: Measure, clients: Sequence[int], r: int, done: int, t: int, k: int
+) -> list[N]:
+    """The number of a measure in every state of a law, as if that were certain, for each of these clients."""
+    noisy = reads_noise(measure.terms)
+    moments = [replay.outcomes([(x, draw, ONE)], t, k, noisy) for x, draw, _ in replay.law(r, done)]
+    return [replay.mean(moment, measure.terms, i) for moment in moments for i in clients]

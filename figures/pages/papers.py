@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from fedaudit.bounds.catalogue.discovery import papers
 
@@ -74,7 +74,7 @@ def stem(identifier: str) -> str:
     return identifier.partition("~")[0]
 
 
-def paper(rows: Sequence[Checked], teller: Teller, typesetter: Typesetter) -> dict[str, Any]:
+def paper(rows: Sequence[Checked], teller: Teller, typesetter: Typesetter) -> dict[str, object]:
     """Returns all that the page shows of the rows of one paper, in their order."""
     at = {checked.row.id: checked for checked in rows}
     refuted = [checked for checked in rows if checked.verdict == "refuted"]

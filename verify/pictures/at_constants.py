@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 
@@ -116,7 +115,7 @@ def _curved(genome: Genome, by_role: Mapping[str, float]) -> dict[str, Array]:
 
 
 def _same(reading: Reading, world: Setting, shape: Shape, genome: Genome, wanted: Mapping[str, float]) -> None:
-    scalars: Mapping[str, Any] = known_table(reading, world, shape, genome).scalars
+    scalars = known_table(reading, world, shape, genome).scalars
     swept = {name for name, rule in reading.lowered.sweep.items() if rule["index"]}
     for name, x in wanted.items():
         if name in swept:

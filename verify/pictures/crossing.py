@@ -34,6 +34,7 @@ DECADES = (8, 12, 18)  # of n along a growth path
 TALLEST = 1e100  # sides of which also the ratio is well inside the floats that an axis can mark
 
 Instance = dict[str, Any]
+Certificate = Mapping[str, Any]
 Point = tuple[float, float, float]  # x, lhs, rhs
 Replays = Mapping[Fraction, tuple[float, float] | None]  # factor of a number -> both sides; None: not admitted
 
@@ -55,7 +56,7 @@ class ReplaysAlong:
         return len(signs) == 2, len(self.points)
 
 
-def crossing(statement: Statement, reading: Reading, certificate: Mapping[str, Any]) -> Crossing | None:
+def crossing(statement: Statement, reading: Reading, certificate: Certificate) -> Crossing | None:
     """The picture of a certificate of this statement; None where no replay but its own is admitted."""
     if certificate["claim"]["setting"] == "order":
         replays = _growth(certificate)
@@ -83,7 +84,7 @@ def crossing(statement: Statement, reading: Reading, certificate: Mapping[str, A
     )
 
 
-def _growth(certificate: Mapping[str, Any]) -> ReplaysAlong:
+def _growth(certificate: Certificate) -> ReplaysAlong:
     """Both sides along the path x = c n^a on which one outgrows the other, as far as they need to cross if they can."""
     paths = certificate["instance"]["paths"]
     relation = certificate["claim"]["then"][certificate["at"]["relation"]]
@@ -117,7 +118,7 @@ def _power(path: list[list[str]]) -> str:
     return " + ".join(term(c, a) for c, a in path).replace("+ -", "− ")
 
 
-def _replayed(statement: Statement, reading: Reading, certificate: Mapping[str, Any]) -> ReplaysAlong | None:
+def _replayed(statement: Statement, reading: Reading, certificate: Certificate) -> ReplaysAlong | None:
     """Replays along the rounds if the sides cross there, else along the number at which a few replays cross, or are
     most.
     """
@@ -147,7 +148,7 @@ def _few(replays: Replays) -> ReplaysAlong:
     return ReplaysAlong(tuple((x, *sides) for x, sides in points if sides is not None), "", 1.0, True, "")
 
 
-def _over_rounds(reading: Reading, certificate: Mapping[str, Any]) -> ReplaysAlong | None:
+def _over_rounds(reading: Reading, certificate: Certificate) -> ReplaysAlong | None:
     """Replays the same problem for longer, at each of its rounds."""
     index = round_of(reading)
     instance, at = certificate["instance"], certificate["at"]
@@ -220,7 +221,7 @@ def _times(value: Any, x: Fraction) -> Any:
 def _over(
     statement: Statement,
     reading: Reading,
-    certificate: Mapping[str, Any],
+    certificate: Certificate,
     name: str,
     change: Callable[[Fraction], Instance],
     tried: Replays,
@@ -262,7 +263,7 @@ def _sizes(instance: Instance) -> str:
     return f"the counterexample ({sizes})" if sizes else "the counterexample"
 
 
-def _sides(certificate: Mapping[str, Any], instance: Instance, at: Mapping[str, int]) -> tuple[float, float] | None:
+def _sides(certificate: Certificate, instance: Instance, at: Mapping[str, int]) -> tuple[float, float] | None:
     """Returns both sides, where the kernel admits the instance."""
     try:
         lhs, rhs, _ = kernel.evaluate(certificate["claim"], instance, certificate["dropped"], dict(at))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import numpy as np
 
@@ -16,6 +15,7 @@ from ..search.score import conditions
 from ..search.seeds import seed_for
 from ..search.tree_arrays import Array, Evaluator, Table
 from ..settings.base import Reading, knob_genes, names, resolve
+from .growth import ASKED
 from .kinds import Landscape, unit
 
 __all__ = ["landscape"]
@@ -166,9 +166,5 @@ def _said(reading: Reading, values: Mapping[str, float], op: str, apart: float |
         close = f"the left side is within {100 * apart:.2g} % of that on this grid"
         return f"the right side{at}; line: where it is least, by search; {close}{grey}"
     if reading.claim["setting"] == "order":
-        asked: dict[str, Any] = {
-            "<=": "stays bounded", "<": "falls to 0", ">=": "stays away from 0", ">": "grows beyond every bound",
-            "=": "stays bounded and away from 0",
-        }  # fmt: skip
-        return f"both printed orders{at}; claimed: their ratio {asked[op]} far out, at whatever height{grey}"
+        return f"both printed orders{at}; claimed: their ratio {ASKED[op]} far out, at whatever height{grey}"
     return f"both sides{at}; the claim holds where the ratio is at most 1, below 0 here{grey}"

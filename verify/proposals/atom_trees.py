@@ -7,14 +7,16 @@ is 2 y^n. The kernel reads the tree that is made here, and never this text.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from ..kernel.core.expression import Tree, parse
+from flint import fmpq
+
+from ..kernel.core.expression import Op, Relation, Tree, parse
 from ..kernel.core.rational import Node
-from ..kernel.proofs.polynomials import Form
+from ..kernel.proofs.forms import BOUND
+from ..kernel.proofs.polynomials import Form, Polynomial
 
 Json = Any  # a tree as a file holds it: a string, or a list that starts with an operation
 _NUMBER = re.compile(r"-?[0-9]+(/[0-9]+)?")
@@ -26,6 +28,40 @@ _INDEX = "index_"  # how the index of a sum is called: the kernel calls it #1
 def atom_tree(key: str) -> Json:
     """The formula that an atom stands for."""
     return _Reader(key).whole()
+
+
+@lru_cache(maxsize=65536)
+def atom(key: str) -> Tree:
+    """The formula that an atom stands for, as the kernel parses it."""
+    return tree_of(atom_tree(key))
+
+
+def operation(key: str) -> str:
+    """The operation that an atom is: "at" of a measure, "max", "^", ...; "" of a letter."""
+    formula = atom(key)
+    return formula.name if isinstance(formula, Op) else ""
+
+
+def is_root(formula: Tree) -> bool:
+    """Whether it is a power whose exponent is a number: of atoms a root, for whole powers are multiplied out."""
+    return isinstance(formula, Op) and formula.name == "^" and isinstance(formula.args[1], fmpq)
+
+
+def tree_of(raw: Json) -> Tree:
+    """A tree of a file as the kernel parses it."""
+    return parse(Node(raw, "proposal"))
+
+
+def tree_json(tree: Tree) -> Json:
+    """A tree as a file holds it; the kernel's own names for indices of sums are spelled out."""
+    if isinstance(tree, Op):
+        return [tree.name, *map(tree_json, tree.args)]
+    return str(tree) if isinstance(tree, fmpq) else tree.replace(BOUND, "bound_")
+
+
+def relation_json(relation: Relation) -> Json:
+    """A relation as a file holds it."""
+    return [relation[0], *map(tree_json, relation[1:])]
 
 
 def product(parts: list[Json]) -> Json:
@@ -44,13 +80,10 @@ def written_out(formula: Tree | Form) -> Tree:
     """A formula that the kernel has as a polynomial, as a tree."""
     if not isinstance(formula, Form):
         return formula
-    terms = [
-        product([str(c), *(raised(atom_tree(name), n) for name, n in monomial)]) for monomial, c in formula.top.items()
-    ]
-    return parse(Node(total(terms), "formula"))
+    return tree_of(polynomial_tree(formula.top))
 
 
-def polynomial_tree(polynomial: Mapping[tuple[tuple[str, int], ...], object]) -> Json:
+def polynomial_tree(polynomial: Polynomial) -> Json:
     """A polynomial over atoms as a tree."""
     return total([product([str(c), *(raised(atom_tree(name), n) for name, n in m)]) for m, c in polynomial.items()])
 
@@ -61,10 +94,10 @@ class _Reader:
     place: int = 0
 
     def whole(self) -> Json:
-        made = self._atom()
+        formula = self._atom()
         if self.place != len(self.text):
             raise ValueError(f"got {self.text[self.place :]!r} left over, expected one atom")
-        return made
+        return formula
 
     def _is(self, piece: str) -> bool:
         if self.text.startswith(piece, self.place):

@@ -15,7 +15,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from flint import fmpq
 from sympy import Symbol
 
 from fedaudit.bounds.formulas import lowering as trees
@@ -25,11 +24,11 @@ from fedaudit.bounds.language.statement import Statement
 from ..kernel.core.claim import Claim, read
 from ..kernel.core.expression import Op, Relation, Tree, free, parse, parse_relation
 from ..kernel.core.rational import Node, Rejected
-from ..kernel.proofs.forms import BOUND, Forms, Need, substituted
+from ..kernel.proofs.forms import Forms, Need, substituted
 from ..kernel.proofs.judgement import UNIT, ZERO, needs_of, offers_of, ordered, put, same, same_need
 from ..kernel.proofs.proof import context_of
 from ..search.lowered_claim import lower
-from .atom_trees import written_out
+from .atom_trees import relation_json, tree_json, written_out
 
 Json = Any
 Letters = Mapping[str, str]  # of the proof, with their domains
@@ -96,15 +95,15 @@ def proposed(
     """The claim `theirs` cited in a proof of `ours` at these values; `says`: what it is expected to say then."""
     claim, other = (read(Node(raw, "claim")) for raw in (ours, theirs))
     values = {name: value for name, value in at.items() if name in other.domains or name in other.for_all}
-    known = {*claim.domains, *claim.for_all, *letters}
+    names = {*claim.domains, *claim.for_all, *letters}
     for index, (low, _) in other.for_all.items():
         spoken = index in {name for relation in other.then for name, _ in _free(relation)}
-        if index not in values and (index not in known or (index in letters and not spoken)):
+        if index not in values and (index not in names or (index in letters and not spoken)):
             if spoken:
                 return NotCited(f"{other.id} speaks of {index!r}, which the proof does not declare")
             values[index] = tree_json(low)
     fresh = _fresh(
-        other, {*known, *taken, *other.domains, *other.for_all, *(n for v in values.values() for n in _in(v))}
+        other, {*names, *taken, *other.domains, *other.for_all, *(n for v in values.values() for n in _in(v))}
     )
     measures, before = _apart(ours, theirs, "measures"), _apart(ours, theirs, "before")
     measured = {*(ours.get("method") or {}).get("measures", {}), *measures, *before}
@@ -126,11 +125,11 @@ def proposed(
     data = {"of": other.id, "part": place, "at": values, "fresh": kept}
     judgement = {
         "rule": "citation",
-        "says": _of(conclusion),
+        "says": relation_json(conclusion),
         "with": {k: v for k, v in data.items() if v or k == "part"},
     }
-    made = tuple(Required(_thawed(need.says), tuple(map(_thawed, need.under))) for need in requires)
-    return Cited(judgement, made, dict.fromkeys(kept.values(), "index"), measures, before)
+    required = tuple(Required(_thawed(need.says), tuple(map(_thawed, need.under))) for need in requires)
+    return Cited(judgement, required, dict.fromkeys(kept.values(), "index"), measures, before)
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,7 +165,7 @@ class _Use:
             yield from self._unless_shown(("=", own, substituted(value, inside)))
         for need in needs_of(self.put(self.other.then[self.part]), self.forms):
             if not self._owned(need):
-                yield Required(_frozen(_of(_needed(need))))
+                yield Required(_frozen(relation_json(_needed(need))))
 
     def _owned(self, need: Need) -> bool:
         """Whether the claim itself, or a condition of the cited one, needs it."""
@@ -179,7 +178,7 @@ class _Use:
 
     def _unless_shown(self, relation: Relation, under: Sequence[Relation] = ()) -> Iterator[Required]:
         if not self._shown(relation):
-            yield Required(_frozen(_of(relation)), tuple(_frozen(_of(h)) for h in under))
+            yield Required(_frozen(relation_json(relation)), tuple(_frozen(relation_json(h)) for h in under))
 
     def _shown(self, relation: Relation) -> bool:
         name, left, right = ordered(relation)
@@ -222,16 +221,6 @@ def _in(raw: Json) -> Iterator[str]:
     else:
         for part in raw:
             yield from _in(part)
-
-
-def tree_json(tree: Tree) -> Json:
-    if isinstance(tree, Op):
-        return [tree.name, *map(tree_json, tree.args)]
-    return str(tree) if isinstance(tree, fmpq) else tree.replace(BOUND, "bound_")
-
-
-def _of(relation: Relation) -> Json:
-    return [relation[0], *map(tree_json, relation[1:])]
 
 
 def _frozen(raw: Json) -> Json:

@@ -40,7 +40,7 @@ def instances(statement: Statement, count: int) -> Iterator[dict[str, Any]]:
 
 
 def instances_of(lowered: Lowered, count: int) -> Iterator[dict[str, Any]]:
-    """The same of a claim as a statement is lowered to."""
+    """About `count` candidates of a lowered claim and some to spare, each in the kernel's format."""
     reading, setting = Reading(lowered), setting_of(lowered)
     shapes = _ordered([shape for shape in setting.shapes(reading) if not beyond_kernel(shape)])
     rng = np.random.default_rng(seed_for(0, lowered.id, "measured"))
@@ -72,7 +72,7 @@ def _at_an_edge(shape: Shape) -> bool:
 
 
 def _with_an_idle_client(instance: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """The same instance with the whole weight of the last client at the first one."""
+    """The instance with the whole weight of its last client moved to the first one."""
     weights: list[str] = instance.get("p", [])
     if len(weights) > 1:
         first, *others, last = map(Fraction, weights)

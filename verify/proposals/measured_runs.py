@@ -86,7 +86,7 @@ class Disagreement(RuntimeError):
 
 
 def _again(message: str, identifier: str, number: int, rule: str) -> Disagreement:
-    """The same error in another process."""
+    """The error as another process raised it, made from its parts."""
     error = Disagreement(identifier, number, rule, "", "", "")
     error.args = (message,)
     return error
@@ -342,7 +342,7 @@ def measure(statement: Statement, file: Mapping[str, Any], effort: Effort = USUA
 
 
 def measure_on(file: Mapping[str, Any], candidates: Iterator[Mapping[str, Any]], effort: Effort) -> Measured:
-    """The same on these instances: the first ones of them that the kernel admits."""
+    """Measure every judgement of an accepted proof on the first of these instances that the kernel admits."""
     reading = read(file)
     tally = _Tally(reading, effort, Random(str(file["statement"])))
     runs = 0

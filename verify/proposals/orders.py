@@ -26,7 +26,7 @@ from ..kernel.proofs.judgement import UNIT, ZERO
 from ..kernel.proofs.proof import FORMAT
 from ..kernel.proofs.rules import order
 from ..kernel.proofs.rules.order import AT_LEAST, MINUS, PARTS, SUMS, Branch, Exponent
-from .citations import tree_json
+from .atom_trees import relation_json, tree_json
 from .lines.line_certificates import certificates
 
 Json = Any
@@ -74,19 +74,19 @@ class _Search:
 
     def facts(self) -> list[Json]:
         """Judgements: the conditions, and of every difference its sign and what it is the difference of."""
-        made: list[Json] = []
+        judgements: list[Json] = []
         for n, condition in enumerate(self.claim.when):
-            made.append({"rule": "condition", "says": _relation(condition), "with": {"of": "when", "n": n}})
+            judgements.append({"rule": "condition", "says": relation_json(condition), "with": {"of": "when", "n": n}})
             self.said.append(condition)
         conditions = list(self.said)
 
         def shown(relation: Relation) -> bool:
             """Whether a line shows it from the conditions; then it is one of the judgements."""
-            found = certificates(relation, conditions, self.forms)
-            if found is not None:
-                made.append(_line(relation, found, range(len(conditions))))
+            proofs = certificates(relation, conditions, self.forms)
+            if proofs is not None:
+                judgements.append(_line(relation, proofs, range(len(conditions))))
                 self.said.append(relation)
-            return found is not None
+            return proofs is not None
 
         for tree in self._differences():
             minus = Op("*", (MINUS, tree))
@@ -100,9 +100,9 @@ class _Search:
             smaller = [self._turned(part) for part in parts if self._falls(part)]
             equation: Relation = ("=", _sum(larger), _sum([*smaller, minus if negative else tree]))
             trivial = {"products": [["1", ["goal"]]]}
-            made.append(_line(equation, [trivial, trivial], ()))
+            judgements.append(_line(equation, [trivial, trivial], ()))
             self.said.append(equation)
-        return made
+        return judgements
 
     def _differences(self) -> list[Op]:
         """Sums with a negative part, each once."""
@@ -141,9 +141,9 @@ class _Search:
         if self.leaves > LEAVES:
             raise NoProof(f"more than {LEAVES} cases")
         blocked: list[Tree] = []
-        found = self._multipliers(branch, goal, strict, blocked)
-        if found is not None:
-            return found
+        domination = self._multipliers(branch, goal, strict, blocked)
+        if domination is not None:
+            return domination
         for tree in (*blocked, *_pickable(branch, goal[1], upper=False)):  # a mean of two parts is below the larger one
             if not any(tree == done for done, _ in branch.chosen):
                 return self._split(branch, goal, strict, tree)
@@ -155,10 +155,10 @@ class _Search:
             self.case(branch.where(tree, n), goal, strict) if branch.grade(part) != "zero" else {}
             for n, part in enumerate(parts)
         ]
-        made: Json = {"split": tree_json(tree), "cases": cases}
+        split: Json = {"split": tree_json(tree), "cases": cases}
         if branch.grade(tree) != "positive":
-            made["zero"] = self.case(branch.without(tree), goal, strict)
-        return made
+            split["zero"] = self.case(branch.without(tree), goal, strict)
+        return split
 
     def _multipliers(self, branch: Branch, goal: tuple[Tree, Tree], strict: bool, blocked: list[Tree]) -> Json | None:
         """A sum that the kernel accepts; what would have to be split first is put into `blocked`."""
@@ -222,7 +222,7 @@ def _differences_of(
 
 def _options(branch: Branch, tree: Tree, upper: bool, blocked: list[Tree]) -> list[tuple[Exponent, Picks]]:
     """Every exponent that the kernel may find for a formula, with the picks that make it so."""
-    found: list[tuple[Exponent, Picks]] = []
+    options: list[tuple[Exponent, Picks]] = []
     for picks in islice(_picks(branch, tree, upper), OPTIONS):
         try:
             exponent = branch.bound(tree, upper, picks)
@@ -230,8 +230,8 @@ def _options(branch: Branch, tree: Tree, upper: bool, blocked: list[Tree]) -> li
             blocked.extend(part for part in _needed(branch, tree, upper, picks) if part not in blocked)
             continue
         if exponent is not None:
-            found.append((exponent, picks))
-    return found
+            options.append((exponent, picks))
+    return options
 
 
 def _picks(branch: Branch, tree: Tree, upper: bool) -> Iterator[Picks]:
@@ -333,12 +333,8 @@ def _product(parts: Sequence[Tree]) -> Tree:
     return parts[0] if len(parts) == 1 else Op("*", tuple(parts))
 
 
-def _relation(relation: Relation) -> Json:
-    return [relation[0], *map(tree_json, relation[1:])]
-
-
 def _line(relation: Relation, data: Json, by: Sequence[int]) -> Json:
-    return {"rule": "line", "says": _relation(relation), "by": [*by], "with": data}
+    return {"rule": "line", "says": relation_json(relation), "by": [*by], "with": data}
 
 
 def _picked(picks: Picks) -> Json:

@@ -65,21 +65,28 @@ class Spelling:
             expr = expr.replace(quantity.func, Lambda(quantity.args, formula))
         return expr
 
-    def renamed(self, node: Json) -> Json:
+    def renamed(self, node: Json, values: Mapping[str, str] | None = None) -> Json:
+        """A tree with the file's names; measures that only the proof has may lack the round, whose value is added."""
+        values = values or {}
         if isinstance(node, str):
             if node in self.indices and not self.indices[node][1]:
                 return self.indices[node][0]
             return self.letters.get(node, node)
         if not isinstance(node, list):
             return node
-        if node[0] == "at" and node[1] in self.indices:
-            name, places = self.indices[node[1]]
-            old = [self.renamed(arg) for arg in node[2:]]
-            return ["at", name, *(old[p] if isinstance(p, int) else self.letters.get(p, p) for p in places)]
-        if node[0] in ("at", "sum"):
-            first = self.letters.get(node[1], node[1]) if node[0] == "sum" else node[1]
-            return [node[0], first, *(self.renamed(arg) for arg in node[2:])]
-        return [node[0], *(self.renamed(arg) for arg in node[1:])]
+        operation, *args = node
+        if operation == "sum":
+            values = {name: value for name, value in values.items() if name != args[0]}
+            return ["sum", self.letters.get(args[0], args[0]), *(self.renamed(arg, values) for arg in args[1:])]
+        if operation != "at":
+            return [operation, *(self.renamed(arg, values) for arg in args)]
+        name, *places = args
+        written_places = [self.renamed(place, values) for place in places]
+        if name not in self.indices:
+            return ["at", name, *written_places]
+        own, order = self.indices[name]
+        every = {**self.letters, **values}
+        return ["at", own, *(every.get(p, p) if isinstance(p, str) else written_places[p] for p in order)]
 
 
 def spelling(statement: Statement, knowns: Iterable[Known]) -> Spelling:
@@ -87,7 +94,7 @@ def spelling(statement: Statement, knowns: Iterable[Known]) -> Spelling:
     knowns = list(knowns)
     frames = list({id(f): f for k in knowns if (f := _frame_of(k)) is not None}.values())
     letters = {str(s): f"{OWN}{s}" for f in frames for s in f.letters if str(s) in TAKEN and s not in statement.for_all}
-    made: dict[str, Json] = {}
+    frame_json: dict[str, Json] = {}
     indices: dict[str, tuple[str, tuple[int | str, ...]]] = {}
     for frame in frames:
         named = dict(frame.names)
@@ -102,38 +109,40 @@ def spelling(statement: Statement, knowns: Iterable[Known]) -> Spelling:
                 continue
             name, places, measure = _measure(key, number, frame, statement)
             indices[name] = OWN + name, places
-            made.setdefault("measures", {})[OWN + name] = measure
+            frame_json.setdefault("measures", {})[OWN + name] = measure
         if frame.ghosts:
-            made.setdefault("ghosts", {}).update(
+            frame_json.setdefault("ghosts", {}).update(
                 {x.name: [_rule(rule, frame, statement) for rule in rules] for x, rules in frame.ghosts.items()}
             )
         if frame.kept:
             k = frame.letters[1]
             kept = {x.name: _rule(form(k), frame, statement) for x, form in frame.kept.items()}
-            made.setdefault("kept", {}).update(kept)
+            frame_json.setdefault("kept", {}).update(kept)
         if frame.sent:
-            made.setdefault("kept", {}).update({x.name: _rule(y, frame, statement) for x, y in frame.sent.items()})
+            frame_json.setdefault("kept", {}).update(
+                {x.name: _rule(y, frame, statement) for x, y in frame.sent.items()}
+            )
         if frame.shares is not None:
             name = frame.shares.__name__
             indices[name] = OWN + name, (0, 1)
-            made["shares"] = OWN + name
+            frame_json["shares"] = OWN + name
         if frame.alone:
-            made["alone"] = True
+            frame_json["alone"] = True
         if frame.single:
-            made["single"] = True
+            frame_json["single"] = True
         if frame.groups is not None:
             both = {"idle": str(frame.groups.idle), "begins": str(frame.groups.begins)}
             indices |= {name: (OWN + name, ()) for name in both.values()}
-            made["groups"] = {part: OWN + name for part, name in both.items()}
+            frame_json["groups"] = {part: OWN + name for part, name in both.items()}
     if not isinstance(statement.method, str):
         spoken = [written(statement, sympify(k.claim)) for k in knowns]
         heads = {quantity_name(q) for e in spoken for q in e.atoms(AppliedUndef, Symbol)}
         every = statement.method.data(tree, {quantity_name(q) for q in statement.method.measures})["measures"]
         read = statement.method.data(tree, set(lower(statement).claim["domains"]))["measures"]
         more = {name: every[name] for name in every if name in heads and name not in read}
-        made.setdefault("measures", {}).update(more)
+        frame_json.setdefault("measures", {}).update(more)
     formulas = {q: e for f in frames for q, e in f.method.formulas.items() if isinstance(q, AppliedUndef)}
-    return Spelling(statement, made, indices, letters, formulas if isinstance(statement.method, str) else {})
+    return Spelling(statement, frame_json, indices, letters, formulas if isinstance(statement.method, str) else {})
 
 
 def _frame_of(known: Known) -> Frame | None:
@@ -276,12 +285,12 @@ class _Atoms:
         if over != "one" or self.anyone:
             return {}
         _, _, i, j = self.frame.letters
-        found: dict[str, Json] = {}
+        named: dict[str, Json] = {}
         if own or any(_reads_client(x, self.frame) for x in vectors):
-            found["client"] = self._client(i)
+            named["client"] = self._client(i)
         if any(x.uses("other") for x in vectors):
-            found["other"] = self._client(j)
-        return found
+            named["other"] = self._client(j)
+        return named
 
     def _client(self, letter: Any) -> str:
         name = self.spelled.letters.get(str(letter), str(letter))

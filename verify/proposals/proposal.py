@@ -13,11 +13,11 @@ from fedaudit.bounds.proofs.derivation_check import derive
 from fedaudit.bounds.proofs.premise_identity import Average
 
 from ..kernel.core.budget import metered
-from ..kernel.core.claim import Claim, read
 from ..kernel.core.rational import Malformed, Node, Rejected
 from ..kernel.proofs.proof import FORMAT, context_of
 from ..search.lowered_claim import lower
-from .arguments import Enlarged, NotProposed, Place, Proposer
+from .argument_formulas import Enlarged, IndexValues, NotProposed, claim_of
+from .arguments import Proposer
 from .notebook import Notebook
 from .orders import NoProof, order_proof
 from .premises import premise, spelling
@@ -41,10 +41,6 @@ class Proposal:
     file: Mapping[str, Any] | None
     reasons: tuple[Reason, ...] = ()
     trusted: int = 0
-
-
-def claim_of(statement: Statement) -> Claim:
-    return read(Node(lower(statement).claim, "claim"))
 
 
 def propose(statement: Statement, catalogue: Mapping[str, Statement]) -> Proposal:
@@ -90,7 +86,9 @@ def _written(statement: Statement, catalogue: Mapping[str, Statement], more: Map
     file: dict[str, Any] = {"format": FORMAT, "statement": statement.id, "claim": claim}
     file |= {"frame": frame} if frame else {}
     context = context_of(Node(file, "proof").mapping(), claim_of(statement), {})
-    proposer = Proposer(statement, claim, catalogue, Notebook(context), frame=frame, spelled=spelled)
+    proposer = Proposer(
+        statement=statement, claim=claim, catalogue=catalogue, book=Notebook(context), frame=frame, spelling=spelled
+    )
     proposer.book.signs = proposer.sign
     for known in knowns:
         for name in premise(known, spelled).clients if known.kind == "shown" else ():
@@ -104,16 +102,16 @@ def _written(statement: Statement, catalogue: Mapping[str, Statement], more: Map
         own = {*context.claim.domains, *context.claim.for_all}
         for step in argument.steps:
             try:
-                reached += proposer.step(step, Place())
+                reached += proposer.step(step, IndexValues())
                 if isinstance(step, Induction) and step.over.name in own:  # it is over a letter: here at that symbol
-                    reached += proposer.use(step, Place(), proposer.background(Place()), ())
+                    reached += proposer.use(step, IndexValues(), proposer.background(IndexValues()), ())
             except NotProposed:
                 if step.claim in goal.relations:
                     raise
         for relation in context.claim.then:
             if not proposer.book.said(relation):  # what a step says may be written with other fractions
                 free = [n for n in reached if not proposer.book.judgements[n].under]
-                proposer.line(relation, [*proposer.background(Place()), *free], ())
+                proposer.line(relation, [*proposer.background(IndexValues()), *free], ())
     file["cites"] = list(proposer.cites)
     file["letters"] = dict(context.letters)
     file["names"] = proposer.names

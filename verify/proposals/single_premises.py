@@ -62,14 +62,14 @@ class Single:
 def singles(statement: Statement, knowns: Sequence[Known]) -> Iterator[Single]:
     """Each of these premises in a file with the frame and the letters of all."""
     spelled = premises.spelling(statement, knowns)
-    made = [(k, (premises.picked if isinstance(k.rule, Average) else premises.premise)(k, spelled)) for k in knowns]
+    proposed = [(k, (premises.picked if isinstance(k.rule, Average) else premises.premise)(k, spelled)) for k in knowns]
     claim = lower(statement).claim
     sizes = {str(s) for s, n in getattr(statement.method, "names", {}).items() if n in premises.TAKEN}
     taken = {*claim["domains"], *claim["for_all"], *spelled.frame.get("measures", {}), *premises.TAKEN, *sizes}
     taken |= {*spelled.indices, *frame.known(read_claim(Node(claim, "claim")))}
     letters: dict[str, str] = {}
-    clients = {name for _, p in made for name in p.clients}
-    for known, p in made:
+    clients = {name for _, p in proposed for name in p.clients}
+    for known, p in proposed:
         spoken = [known.claim, *p.requires, *(m for m, _ in getattr(known.rule, "by", ()))]
         spoken += [*known.rule.frame.letters[:2], *(getattr(known.rule, "at", None) or ())]
         for symbol in {s for e in spoken for s in sympify(e).free_symbols if isinstance(s, Symbol)}:
@@ -80,6 +80,6 @@ def singles(statement: Statement, knowns: Sequence[Known]) -> Iterator[Single]:
     letters |= {name: "client" for name in clients if name not in claim["for_all"]}
     file = {"format": proof.FORMAT, "statement": statement.id, "claim": claim, "frame": spelled.frame}
     file |= {"letters": letters, "judgements": []}
-    for known, p in made:
+    for known, p in proposed:
         rests = tuple(spelled.tree(r) for r in p.requires if r not in (true, false))
         yield Single(statement.id, known.because, file, p.judgement, rests)

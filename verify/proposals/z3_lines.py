@@ -41,10 +41,10 @@ def doubtful(file: object, cited: Mapping[str, Claim]) -> str:
     A file may call any line trusted, and the kernel accepts it relative to that line: whoever calls the claim proved
     has to ask the solver himself.
     """
-    given = Node(file, "proof").mapping()
+    fields_of_file = Node(file, "proof").mapping()
     accepted = {name: Accepted(claim, {}, ()) for name, claim in cited.items()}
-    forms = context_of(given, read_claim(given["claim"]), accepted).forms
-    judgements = [node.mapping() for node in given["judgements"].items()]
+    forms = context_of(fields_of_file, read_claim(fields_of_file["claim"]), accepted).forms
+    judgements = [node.mapping() for node in fields_of_file["judgements"].items()]
     says = [parse_relation(fields["says"]) for fields in judgements]
     for n, fields in enumerate(judgements):
         if fields["rule"].raw == "trusted":

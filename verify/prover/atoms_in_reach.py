@@ -51,9 +51,9 @@ def multipliers_of(premise: Known, statement: Statement, conditions: Sequence[Bo
     atoms = tuple(atom for atom in dict.fromkeys(in_reach(rule, statement)) if _readable(atom, rule))
     generators = tuple(dict.fromkeys(_generators(rule, statement, conditions)))
     for degree in DEGREES:
-        found = find(Question(rule.claim, rule.frame, atoms, generators, degree, rule.at))
-        if found is not None:
-            again = shown(rule.claim, premise.because, rule.frame, *found.by, at=rule.at)
+        multipliers = find(Question(rule.claim, rule.frame, atoms, generators, degree, rule.at))
+        if multipliers is not None:
+            again = shown(rule.claim, premise.because, rule.frame, *multipliers.by, at=rule.at)
             signs = all(decide(r.claim, conditions).proved for r in again.requires)
             if stands(again) and signs:
                 return again
@@ -160,7 +160,7 @@ def deviation(x: Vector, shared: Collection[Vector]) -> Parts:
 
 
 def unit(x: Vector, frame: Frame) -> Dimension | None:
-    """Of a vector: a length in the space of parameters, or a slope."""
+    """The dimension of a vector: a length in the space of parameters, or a slope; None where it cannot be told."""
     match x:
         case Vector(op="+"):
             return unit(x.args[0], frame)

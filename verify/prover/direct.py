@@ -145,8 +145,8 @@ def _round(
     if not kept:
         return
     for degree in DEGREES:
-        made = products_of([*letters, *bounds], degree)
-        multipliers = tuple(tuple(power * p for p in made) for _, power in kept)
+        factors = products_of([*letters, *bounds], degree)
+        multipliers = tuple(tuple(power * p for p in factors) for _, power in kept)
         fixed = relation.gts - relation.lts
         solution = solve((Equation(frame, at, fixed, {}, tuple(b for b, _ in kept), multipliers),))
         tried = Tried(len(kept), len(letters) + len(bounds), degree)

@@ -118,10 +118,10 @@ def search(statement: Statement, budget: float) -> Found | NotFound:
     arguments: list[Argument] = []
     try:
         for relation in goal.relations:
-            found = _one(bare, goal, relation, clock, tried)
-            if found is None:
+            argument = _one(bare, goal, relation, clock, tried)
+            if argument is None:
                 return NotFound(bare, tuple(tried), "no way led to it")
-            arguments.append(found)
+            arguments.append(argument)
     except Spent:
         return NotFound(bare, tuple(tried), f"{budget:g} seconds were over")
     bounds = tuple(bound for a in arguments for bound in a.bounds)

@@ -40,20 +40,20 @@ def frame_of(statement: Statement, names: Mapping[Any, Number] | None = None) ->
     method = statement.method
     if not isinstance(method, Method) or method.clock != "rounds":
         return None
-    made = {a.name for a in (*statement.let, *statement.implicit)}
+    assumed = {a.name for a in (*statement.let, *statement.implicit)}
     charges: dict[str, Charge | None] = {
         rule: (name, ())
         for name, rules in GIVES.items()
-        if name in made
+        if name in assumed
         for rule in rules
-        if USUAL.get(rule) not in made
+        if USUAL.get(rule) not in assumed
     }
-    if "smooth" not in made and FLAT not in charges and "subgradients" not in made:
+    if "smooth" not in assumed and FLAT not in charges and "subgradients" not in assumed:
         charges[FLAT] = None
     charges |= {FENCHEL: None, STILL: None}
     sizes = (size(method, statement.glossary, "E"), size(method, statement.glossary, "C"))
     alone, single = (_is_one(statement, n) for n in sizes[::-1])
-    even = "equal_weights" in made
+    even = "equal_weights" in assumed
     drawn = size(method, statement.glossary, "m") if method.uses("sampled") and even else None
     meant = dict(names or {})
     gamma = next((s for s in statement.glossary if isinstance(s, Symbol) and s.name == "Gamma"), None)
@@ -67,7 +67,7 @@ def frame_of(statement: Statement, names: Mapping[Any, Number] | None = None) ->
         _weights(statement),
         charges,
         alone=alone,
-        same="identical" in made,
+        same="identical" in assumed,
         even=even,
         sample=drawn,
         single=single,
@@ -101,12 +101,12 @@ def meaning(frame: Frame, quantity: Any) -> tuple[Any, Number] | None:
 def letters(method: Method, statement: Statement) -> tuple[Any, Any, Any, Any]:
     """The paper's own letters for the round, the local step, the client and another client."""
     own = {common: letter for letter, common in method.names.items()}
-    known = {s.name: s for s in statement.glossary if isinstance(s, Symbol) and s.is_integer}
-    found = [
-        own.get(name) or known.get(name) or Symbol(name, integer=True, nonnegative=True) for name in ("t", "k", "i")
+    integers = {s.name: s for s in statement.glossary if isinstance(s, Symbol) and s.is_integer}
+    own_letters = [
+        own.get(name) or integers.get(name) or Symbol(name, integer=True, nonnegative=True) for name in ("t", "k", "i")
     ]
-    other = own.get("j") or known.get("j") or Symbol("j", integer=True, nonnegative=True)
-    return (*found, other if other not in found else Symbol("j_", integer=True, nonnegative=True))  # type: ignore[return-value]
+    other = own.get("j") or integers.get("j") or Symbol("j", integer=True, nonnegative=True)
+    return (*own_letters, other if other not in own_letters else Symbol("j_", integer=True, nonnegative=True))  # type: ignore[return-value]
 
 
 def _is_one(statement: Statement, count: Any) -> bool:

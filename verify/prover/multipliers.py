@@ -64,7 +64,7 @@ def find(question: Question) -> Multipliers | None:
     everything = (*letters, *((Integer(1), atom) for atom in question.atoms))
     reader = reader_of(Shown(question.claim, question.frame, everything, question.at))
     target = reader.expand(difference(question.claim, reader)).terms
-    atoms = [reader.expand(reader.atom(atom)).terms for atom in question.atoms]
+    atoms = [reader.expand(atom.read(reader)).terms for atom in question.atoms]
     if question.spare is not None:
         atoms.append(reader.expand(reader.formula(question.spare)).terms)
     factors = {b: reader.coefficient(b) for b in products}
@@ -105,19 +105,19 @@ def find(question: Question) -> Multipliers | None:
 
 def _units(reader: Reader) -> list[Dimension]:
     """The dimension of every parameter."""
-    known = reader.frame.method.glossary
-    return [(isinstance(leaf, Sum) and ONE) or dimension_of(leaf, known) or ONE for leaf in reader.letters]
+    glossary = reader.frame.method.glossary
+    return [(isinstance(leaf, Sum) and ONE) or dimension_of(leaf, glossary) or ONE for leaf in reader.letters]
 
 
 def _unit(c: Coefficient, units: Sequence[Dimension]) -> Dimension | None:
     """The dimension of a coefficient; None if its terms differ."""
-    found: list[Dimension] = []
+    dimensions: list[Dimension] = []
     for polynomial in (c.top, c.below):
         sizes = {_product(zip(units, exponents, strict=True)) for exponents in polynomial.to_dict()}
         if len(sizes) != 1:
             return None
-        found += sizes
-    return found[0] * found[1] ** Fraction(-1)
+        dimensions += sizes
+    return dimensions[0] * dimensions[1] ** Fraction(-1)
 
 
 def _product(powers: Iterable[tuple[Dimension, Any]]) -> Dimension:

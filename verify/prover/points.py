@@ -130,13 +130,13 @@ def bundles(reach: Reach, when: Any, *, next_round: bool) -> list[Sized]:
     more = [x for x in more if x.op != "prox"] if reach.frame.method.composite and reach.spoken else more
     steep = list(dict.fromkeys((*read, *more)))
     points = list(dict.fromkeys((*shared, *read)))
-    found: list[Sized] = []
-    seen = set[Any]()
+    sized: list[Sized] = []
+    listed = set[Any]()
     for bundle, size in (*_functions(reach, points, steep), *_regulariser(reach, points), *_assumed(reach, when)):
-        if bundle not in seen:
-            seen.add(bundle)
-            found.append((bundle, size))
-    return [*found, *_squares(reach, points, steep, when)]
+        if bundle not in listed:
+            listed.add(bundle)
+            sized.append((bundle, size))
+    return [*sized, *_squares(reach, points, steep, when)]
 
 
 def _one(atom: Any) -> Bundle:
@@ -266,9 +266,9 @@ def _pure(reach: Reach) -> list[Any]:
     """Numbers without dimension in the method's rules and in the steps that are chosen."""
     glossary = reach.frame.method.glossary
     scalars = (*reach.frame.method.scalars(()), *reach.frame.chosen.values())
-    found = {s for e in scalars for s in e.free_symbols if isinstance(s, Symbol)}
+    symbols = {s for e in scalars for s in e.free_symbols if isinstance(s, Symbol)}
     return [
-        s for s in sorted(found, key=str) if not s.is_integer and s in glossary and dimension_of(s, glossary) == ONE
+        s for s in sorted(symbols, key=str) if not s.is_integer and s in glossary and dimension_of(s, glossary) == ONE
     ]
 
 

@@ -230,13 +230,13 @@ def generators(reach: Reach, conditions: Sequence[Any], spoken: Any) -> tuple[li
     for s in sorted(symbols, key=str):
         if not isinstance(s, Symbol) or s == scale or not by_form(s) or s.is_integer:
             continue
-        made = _sized(s, scale, glossary)
-        if made is not None and made != 1 and by_form(made):
-            letters.append(made)
+        without_dimension = _sized(s, scale, glossary)
+        if without_dimension is not None and without_dimension != 1 and by_form(without_dimension):
+            letters.append(without_dimension)
     for step in sorted(reach.frame.method.steps(), key=str):
         if step not in reach.frame.chosen and step.is_positive:
-            made = _sized(step, scale, glossary)
-            letters += [made] if made is not None else []
+            without_dimension = _sized(step, scale, glossary)
+            letters += [without_dimension] if without_dimension is not None else []
     bounds: list[Any] = []
     if reach.frame.sample is not None:
         n, m = reach.frame.sizes[1], reach.frame.sample
@@ -245,9 +245,9 @@ def generators(reach: Reach, conditions: Sequence[Any], spoken: Any) -> tuple[li
         if isinstance(condition, Le | Ge | Lt) and not condition.free_symbols & {*reach.frame.sizes}:
             small, large = (condition.lts, condition.gts)
             top, below = fraction(cancel(together(large - small)))
-            made = _sized(top, scale, glossary) if by_form(below, strict=True) else None
-            if made is not None and not by_form(made) and condition.free_symbols <= symbols:
-                bounds.append(expand(made))
+            without_dimension = _sized(top, scale, glossary) if by_form(below, strict=True) else None
+            if without_dimension is not None and not by_form(without_dimension) and condition.free_symbols <= symbols:
+                bounds.append(expand(without_dimension))
     return list(dict.fromkeys(letters)), list(dict.fromkeys(bounds))
 
 

@@ -26,26 +26,26 @@ def told(argument: Argument) -> list[Row]:
     """One row per step: what it says, why, and the premises that are used there for the first time."""
     numbers: dict[Any, int] = {}
     rows: list[Row] = []
-    seen: set[Any] = set()
+    premises_told: set[Any] = set()
     for n, step in enumerate(argument.steps, 1):
         numbers[step] = n
-        given = _given(step)
-        premises = [k for k in given if isinstance(k, Known) and k.kind == "shown"]
+        rests = _given(step)
+        premises = [k for k in rests if isinstance(k, Known) and k.kind == "shown"]
         rows.append(
             {
                 "step": n,
                 "says": str(step.claim),
-                "because": _because(step, given, numbers),
-                "premises": [_premise(k) for k in premises if k not in seen],
+                "because": _because(step, rests, numbers),
+                "premises": [_premise(k) for k in premises if k not in premises_told],
             }
         )
-        seen.update(premises)
+        premises_told.update(premises)
     return rows
 
 
 def names_of(argument: Argument) -> list[str]:
     """What the quantities are that only the proof names, of those that it uses."""
-    found: dict[str, str] = {}
+    meanings: dict[str, str] = {}
     knowns = [k for step in argument.steps for k in _given(step) if isinstance(k, Known) and k.kind == "shown"]
     for known in knowns:
         frame = known.rule.frame
@@ -53,8 +53,8 @@ def names_of(argument: Argument) -> list[str]:
         for quantity, number in frame.names.items():
             head = getattr(quantity, "func", quantity)
             if any(head in (getattr(q, "func", None), q) for q in known.claim.atoms(AppliedUndef, Symbol)):
-                found[str(quantity)] = printer.number(number)
-    return [f"{name} is {what}" for name, what in found.items()]
+                meanings[str(quantity)] = printer.number(number)
+    return [f"{name} is {what}" for name, what in meanings.items()]
 
 
 def _given(step: Step | Induction) -> tuple[Given, ...]:

@@ -57,13 +57,13 @@ def _attempts(potential: Potential | None, relation: Relational) -> list[tuple[t
         return []
     letters, _ = generators(potential.reach, (), relation)
     plain = [g for g in letters if isinstance(g, Symbol)] if _bases(shape) else []
-    found: list[tuple[int, tuple[int, int, int, bool], int, Any]] = []
+    attempts: list[tuple[int, tuple[int, int, int, bool], int, Any]] = []
     levels = [level for level in LEVELS if shape.rate is None or not level[0]]
     for n, level in enumerate(levels):
         for apart in (0, 1) if _room(potential.reach) is not None else (0,):
             for m, times in enumerate((Integer(1), *plain, *(g**2 for g in plain))):
-                found.append((4 * n + (2 - 2 * apart if plain else apart) + m, level, apart, times))
-    return [(level, apart, times) for _, level, apart, times in sorted(found, key=lambda one: one[0])]
+                attempts.append((4 * n + (2 - 2 * apart if plain else apart) + m, level, apart, times))
+    return [(level, apart, times) for _, level, apart, times in sorted(attempts, key=lambda one: one[0])]
 
 
 def _attempt(
@@ -98,7 +98,7 @@ def _attempt(
     def equation(when: Any, fixed: Any, shared: Mapping[int, Any], extra: Sequence[Any], deg: int) -> Equation:
         sized = bundles(reach, when, next_round=when == t)
         gens = [*letters, *bounds, *extra]
-        made = products_of(gens, deg)
+        factors = products_of(gens, deg)
         kept = [(b, power_of(scale, size, wanted)) for b, size in sized]
         kept = [(b, power) for b, power in kept if power is not None]
         return Equation(
@@ -107,7 +107,7 @@ def _attempt(
             fixed,
             shared,
             tuple(b for b, _ in kept),
-            tuple(tuple(power * p for p in made) for _, power in kept),
+            tuple(tuple(power * p for p in factors) for _, power in kept),
             times if when == t else Integer(1),
         )
 
@@ -149,10 +149,10 @@ def _attempt(
 
 def _room(reach: Any) -> Any:
     """1 - mu/L, where a function is L-smooth and mu-strongly convex: it is a parabola where this is 0."""
-    made = reach.assumed
-    if "smooth" not in made or "strongly_convex" not in made:
+    assumed = reach.assumed
+    if "smooth" not in assumed or "strongly_convex" not in assumed:
         return None
-    return 1 - made["strongly_convex"].args[0] / made["smooth"].args[0]
+    return 1 - assumed["strongly_convex"].args[0] / assumed["smooth"].args[0]
 
 
 def _lost(potential: Potential, room: Any, wanted: Any, letters: Sequence[Any]) -> list[Any]:
@@ -234,16 +234,16 @@ def _argument(
     rounds = Induction(claim, t, 0, base, onward, note="all rounds", under=inside)
     steps.append(rounds)
     reached: Given = rounds if shape.end == t else rounds.at(shape.end)
-    given: list[Given] = [reached]
+    at_the_end: list[Given] = [reached]
     if expand(V0 - shape.first) != 0:
-        given.append(shown(Le(V0, shape.first), "at the start", frame, *solution.by[1], at=at[1]))
+        at_the_end.append(shown(Le(V0, shape.first), "at the start", frame, *solution.by[1], at=at[1]))
     last = shape.last + (shape.each.subs(shape.index, shape.end) if shape.inclusive else 0)
     room = shape.rest if rate is None else START
     if expand(V(shape.end) + room - last) != 0:
-        given.append(shown(Le(last, V(shape.end) + room), "at the end", frame, *solution.by[2], at=at[2]))
+        at_the_end.append(shown(Le(last, V(shape.end) + room), "at the end", frame, *solution.by[2], at=at[2]))
     if shape.inclusive:
-        given.append(sum_next(shape.each, shape.index, 0, shape.end - 1))
+        at_the_end.append(sum_next(shape.each, shape.index, 0, shape.end - 1))
     if rate is not None:
-        given.append(power_sign(x=rate, n=shape.end))
-    final = Step(relation, tuple(given), note="what is claimed")
+        at_the_end.append(power_sign(x=rate, n=shape.end))
+    final = Step(relation, tuple(at_the_end), note="what is claimed")
     return Argument((*steps, final), final)

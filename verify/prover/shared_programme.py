@@ -165,7 +165,7 @@ def _read(bundle: Bundle, reader: Reader) -> dict[Key, Coefficient]:
     """The normal form of atoms that are used together; empty if one of them cannot be read beside this claim."""
     try:
         return added(
-            _scaled(reader.expand(reader.atom(atom)).terms, reader.coefficient(factor)) for factor, atom in bundle
+            _scaled(reader.expand(atom.read(reader)).terms, reader.coefficient(factor)) for factor, atom in bundle
         )
     except (UserError, ValueError):
         return {}

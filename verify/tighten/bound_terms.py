@@ -64,12 +64,12 @@ class Place:
 
 def places(statement: Statement) -> list[Place]:
     """The terms of the larger sides, those of definitions that a larger side adds up included."""
-    found: dict[tuple[Any, Path], Place] = {}
+    by_place: dict[tuple[Any, Path], Place] = {}
     for n, relation in enumerate(statement.relations):
         for path, term in summands(relation.rhs):
             for place in _written(statement, Place(n, path, term)):
-                found.setdefault((place.key, place.path), place)
-    return list(found.values())
+                by_place.setdefault((place.key, place.path), place)
+    return list(by_place.values())
 
 
 def _written(statement: Statement, place: Place) -> Iterator[Place]:

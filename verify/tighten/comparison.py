@@ -27,16 +27,16 @@ def compared(printed: Statement, tightened: Statement) -> list[Row]:
     if printed.kind != "inequality" or printed.setting != "run":
         return []
     old, new = (Reading(lower(statement)) for statement in (printed, tightened))
-    found: dict[int, list[Row]] = {}
+    by_condition_number: dict[int, list[Row]] = {}
     for variants in proposed(old):
         for at, points in variants:
-            rows = [] if at.kappa in found else list(_rows(old, new, points))
+            rows = [] if at.kappa in by_condition_number else list(_rows(old, new, points))
             if rows:
-                found[at.kappa] = rows
+                by_condition_number[at.kappa] = rows
                 break
-        if len(found) == POINTS:
+        if len(by_condition_number) == POINTS:
             break
-    return [row for rows in found.values() for row in rows]
+    return [row for rows in by_condition_number.values() for row in rows]
 
 
 def _rows(old: Reading, new: Reading, points: list[Point]) -> Iterator[Row]:
@@ -49,7 +49,7 @@ def _rows(old: Reading, new: Reading, points: list[Point]) -> Iterator[Row]:
 
 
 def _ends(printed: Worst, tightened: Worst) -> Row:
-    """Of the largest lhs/rhs, from both sides."""
+    """Between which ends the largest lhs/rhs of both bounds lies."""
     return {
         what: {"lower": _text(one.lower), "upper": _text(one.upper)}
         for what, one in (("worst_of_printed", printed), ("worst_of_tightened", tightened))

@@ -28,7 +28,7 @@ By = tuple[tuple[Any, Atom], ...]
 
 @dataclass(frozen=True, slots=True)
 class Regrouped:
-    """The same sum of multiplied atoms, with `spare` times the mean square of the deviation taken out."""
+    """Atoms with multipliers, and `spare`: how often the mean square of the deviation is left over beside them."""
 
     by: By
     spare: Any

@@ -115,10 +115,10 @@ def tightened(line: Line, conditions: Sequence[Boolean], statement: Statement) -
         printed = larger.coeff(quantity)
         for degree in DEGREES:
             question = Question(line.claim, frame, atoms, generators, degree, at, quantity, point)
-            found = find(question)
-            if found is None or found.spare == 0:
+            multipliers = find(question)
+            if multipliers is None or multipliers.spare == 0:
                 continue
-            ways = (_regrouped(found, quantity, frame), found)
+            ways = (_regrouped(multipliers, quantity, frame), multipliers)
             better = [_tighter(line, quantity, printed, way) for way in ways if way is not None]
             accepted = next((one for one in better if _stands(one.premise, conditions, statement)), None)
             if accepted is not None:

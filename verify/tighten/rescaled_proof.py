@@ -57,13 +57,13 @@ def loose(proof: Callable[..., Argument], printed: Argument, goal: View, cited: 
     """
     twice = tuple(r.func(r.lhs, 2 * r.rhs, evaluate=False) for r in goal.relations)
     other = proof(replace(goal, relations=twice), *cited)
-    found: dict[int, bool] = {}
+    equations: dict[int, bool] = {}
     for n, (one, two) in enumerate(zip(printed.steps, other.steps, strict=False)):
         if isinstance(one.claim, Eq) and isinstance(two.claim, Eq):
             moved = [a != b for a, b in zip(one.claim.args, two.claim.args, strict=True)]
             if sum(moved) == 1:
-                found[n] = moved[1]
-    return found
+                equations[n] = moved[1]
+    return equations
 
 
 @dataclass(slots=True)
@@ -73,7 +73,7 @@ class Lines:
     now: dict[Line, Line] = field(default_factory=dict[Line, Line])
 
     def given(self, item: Given) -> Given:
-        """The same thing, resting on the changed lines."""
+        """What a line is given, where it rests on lines that have changed."""
         if not isinstance(item, Known):
             return self.now.get(item, item)
         if item.of is not None:

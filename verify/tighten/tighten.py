@@ -109,9 +109,9 @@ def _search(way: Statement, known: Mapping[str, Statement], done: dict[str, Tigh
     cites = tuple(lemma.statement.id for lemma in lemmas)
     for named in dict.fromkeys((cites, derivation.cites)):
         hints = [hint for lemma in lemmas for hint in lemma.hints] if named == cites else []
-        found = Search(replace(way, follows_from=(replace(derivation, cites=named),)), wider, hints=hints).run()
-        if found is not None:
-            return found
+        tightened = Search(replace(way, follows_from=(replace(derivation, cites=named),)), wider, hints=hints).run()
+        if tightened is not None:
+            return tightened
     return Tightened(way, known)
 
 
@@ -138,8 +138,10 @@ class Tight:
     def told(self, symbols: frozenset[str]) -> str:
         """The line, and what it rests on that speaks of these symbols."""
         line = self.line
-        given = line.given if isinstance(line, Step) else (*line.base, *line.step)
-        names = [g.because if isinstance(g, Known) else g.where or g.note for g in given if symbols & _names(g.claim)]
+        rests_on = line.given if isinstance(line, Step) else (*line.base, *line.step)
+        names = [
+            g.because if isinstance(g, Known) else g.where or g.note for g in rests_on if symbols & _names(g.claim)
+        ]
         rests = "; ".join(name for name in (*names, *(known.because for known in self.extra)) if name)
         return f"{line.where or line.note or line.claim}{f' (from {rests})' if rests else ''}"
 
@@ -174,14 +176,14 @@ class Search:
             return None
         if not any(term.factor != 1 for term in terms):
             return Tightened(self.way, self.known, terms, tuple(self.premises))
-        made = self._stated({term.place: term.factor for term in terms})
-        made = replace(made, id=f"{self.way.id}{TIGHTENED}", title=f"{self.way.title}, tightened")
-        made = replace(made, limits=(), order=None, repairs="")
-        wider = {**self.known, made.id: made}
-        if not derive(made, wider, slack=False).proved:
+        statement = self._stated({term.place: term.factor for term in terms})
+        statement = replace(statement, id=f"{self.way.id}{TIGHTENED}", title=f"{self.way.title}, tightened")
+        statement = replace(statement, limits=(), order=None, repairs="")
+        wider = {**self.known, statement.id: statement}
+        if not derive(statement, wider, slack=False).proved:
             return Tightened(self.way, self.known)
         used = frozenset(known for change in self.changes.values() for known in change.extra)
-        return Tightened(made, wider, terms, tuple(self.premises), used)
+        return Tightened(statement, wider, terms, tuple(self.premises), used)
 
     # --- the lines ---------------------------------------------------------------------------------------------------
 
@@ -211,8 +213,8 @@ class Search:
 
     def _hinted(self, side: Any) -> Change:
         """The factors that hints say, the last of those that fit."""
-        known = {path: h.factor for path, term in summands(side) for h in self.hints if h.fits(term)}
-        return Change(scales=tuple(known.items()))
+        factors = {path: h.factor for path, term in summands(side) for h in self.hints if h.fits(term)}
+        return Change(scales=tuple(factors.items()))
 
     def _scaled(
         self, line: Line, change: Change, now: Lines, conditions: Sequence[Boolean], extra: Sequence[Known]
@@ -245,19 +247,19 @@ class Search:
 
     def _extra(self, printed: Argument, goal: View) -> dict[int, tuple[Known, ...]]:
         """Tightened premises for the lines that may use them: those that add such lines up, or cite one."""
-        found: dict[str, list[Tighter]] = {}
+        by_line: dict[str, list[Tighter]] = {}
         for line in lines(printed):
             for tighter in tightened(line, goal.requires, self.way):
-                found.setdefault(line.where, []).append(tighter)
+                by_line.setdefault(line.where, []).append(tighter)
                 self.premises.append(tighter)
-        made: dict[int, tuple[Known, ...]] = {}
+        extra: dict[int, tuple[Known, ...]] = {}
         for n, step in enumerate(printed.steps):
-            given = [g for g in step.given if isinstance(g, Step)] if isinstance(step, Step) else []
-            names = [g.where or g.note for g in given]
-            own = [t.premise for where, some in found.items() for t in some if {*where.split(AND)} <= {*names}]
+            lines_given = [g for g in step.given if isinstance(g, Step)] if isinstance(step, Step) else []
+            names = [g.where or g.note for g in lines_given]
+            own = [t.premise for where, some in by_line.items() for t in some if {*where.split(AND)} <= {*names}]
             if own:
-                made[n] = tuple(dict.fromkeys(own))
-        return made
+                extra[n] = tuple(dict.fromkeys(own))
+        return extra
 
     # --- the bound ---------------------------------------------------------------------------------------------------
 
@@ -272,9 +274,9 @@ class Search:
         except UserError as error:
             return str(error)
         for step in argument.steps:
-            made = settle(step, goal.requires)
-            if not made.proved:
-                return f"{made.where or made.note or made.claim}"
+            decided = settle(step, goal.requires)
+            if not decided.proved:
+                return f"{decided.where or decided.note or decided.claim}"
         return ""
 
     def _terms(self) -> tuple[Least, ...] | None:

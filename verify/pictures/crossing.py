@@ -14,7 +14,6 @@ from typing import Any, cast
 import numpy as np
 from flint import fmpq
 
-from fedaudit.bounds.formulas.printer import latex_form
 from fedaudit.bounds.formulas.statement_text import relations_latex, sides_latex
 from fedaudit.bounds.language.statement import Statement
 
@@ -22,7 +21,7 @@ from .. import kernel
 from ..search.claim_index import resolved_sides, round_of
 from ..search.tree_arrays import Array, Table
 from ..settings.base import Reading
-from .kinds import Crossing, unit
+from .kinds import Crossing, letter, unit
 
 __all__ = ["crossing"]
 
@@ -231,10 +230,8 @@ def _over(
     instance, own = certificate["instance"], _magnitude(certificate["instance"], name)
     replays = {x: tried[x] if x in tried else _sides(certificate, change(x), certificate["at"]) for x in factors}
     points = tuple((float(x) * (own or 1.0), *sides) for x, sides in replays.items() if sides is not None)
-    symbol = next((s for s in statement.glossary if getattr(s, "name", "") == name), None)
-    said = f"${latex_form(symbol, statement.glossary)}$" if symbol is not None else name
     measure = unit(reading.lowered.scales.get(name, (0.0, 0.0))) if own else ""
-    label = said + (f"  [{measure}]" if measure else "") + ("" if own else ", times its own value")
+    label = letter(statement, name) + (f"  [{measure}]" if measure else "") + ("" if own else ", times its own value")
     where = f"{_sizes(instance)}; all else as in the certificate; replayed exactly by the kernel; {SHADED}"
     return ReplaysAlong(points, label, own or 1.0, True, where)
 

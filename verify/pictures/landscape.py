@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from fedaudit.bounds.formulas.printer import latex_form
 from fedaudit.bounds.formulas.statement_text import relations_latex
 from fedaudit.bounds.language.statement import Statement
 
@@ -16,7 +15,7 @@ from ..search.seeds import seed_for
 from ..search.tree_arrays import Array, Evaluator, Table
 from ..settings.base import Reading, knob_genes, names, resolve
 from .growth import ASKED
-from .kinds import Landscape, unit
+from .kinds import Landscape, letter, unit
 
 __all__ = ["landscape"]
 
@@ -148,9 +147,7 @@ def _apart(lhs: Array, rhs: Array, usable: Array, shape: tuple[int, int]) -> flo
 
 
 def _label(statement: Statement, reading: Reading, name: str) -> str:
-    symbol = next((s for s in statement.glossary if getattr(s, "name", "") == name), None)
-    said = f"${latex_form(symbol, statement.glossary)}$" if symbol is not None else name
-    return said + _in(reading.lowered.scales.get(name, (0.0, 0.0)))
+    return letter(statement, name) + _in(reading.lowered.scales.get(name, (0.0, 0.0)))
 
 
 def _in(powers: tuple[float, float]) -> str:

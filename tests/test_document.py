@@ -16,7 +16,7 @@ from marks import examples
 
 from fedaudit.cli import main
 from fedaudit.errors import UserError
-from fedaudit.figures.pages.report import MEANING
+from fedaudit.figures.pages.verdict_words import MEANING
 from fedaudit.verify.moves.audit import STRENGTH
 from fedaudit.verify.results import audit_json as document
 from fedaudit.verify.results.audit_json import VERDICTS, Unreadable, inside, parse, read
@@ -286,7 +286,9 @@ def test_sizes_are_read_as_they_were_written():
 
 def test_worst_cases_are_read_as_they_were_written():
     (row,) = document.parse(WHOLE).statements
-    assert row.hunt.worst == (document.Ends((("L", "2"), ("t", "1")), 0.15, 0.16),)
+    assert row.hunt.worst == (
+        document.Ends((("L", "2"), ("t", "1")), 0.15, 0.16, lower_exact="3/20", upper_exact="4/25"),
+    )
 
 
 def test_fields_of_a_later_version_are_let_be():

@@ -12,18 +12,20 @@ from urllib.parse import unquote
 
 import pytest
 from browser import BROWSER, SCREENS, browse, driven
+from faked import typed
 from test_report_page import HEADER, Reader
 
 from fedaudit.bounds.catalogue.discovery import statement, statements
 from fedaudit.bounds.formulas.statement_text import letters, printed
 from fedaudit.commands.report import Pages
 from fedaudit.figures.kinds.proof_map import proof_map
-from fedaudit.figures.pages.report import _repair, file_of, file_of_paper, pages
+from fedaudit.figures.pages.report import file_of, file_of_paper, pages
+from fedaudit.figures.pages.row_view import change_needed
 from fedaudit.figures.words.changes import changes
 from fedaudit.figures.words.claim_terms import term_latex
 from fedaudit.figures.words.findings import Teller, repair
 from fedaudit.figures.words.instances import told
-from fedaudit.figures.words.letters import Formula, Letters, apart, number, polynomial
+from fedaudit.figures.words.letters import Inline, Letters, apart, number, polynomial
 from fedaudit.figures.words.losses import inside, loss
 from fedaudit.figures.words.mathml import marked
 from fedaudit.figures.words.typesetter import Typesetter
@@ -46,7 +48,7 @@ CLIENTS = [
 
 def plain(said):
     """A sentence as text, formulas as LaTeX."""
-    return "".join(piece.latex if isinstance(piece, Formula) else piece for piece in said)
+    return "".join(piece.latex if isinstance(piece, Inline) else piece for piece in said)
 
 
 # Words
@@ -276,7 +278,7 @@ def row_of(one):
     refuted = one.id in FOUND
     cites = [name for d in one.follows_from[:1] for name in d.cites]
     repair, repaired = FOUND.get(one.id, ("", None))
-    return {
+    row = {
         "id": one.id,
         "verdict": "refuted" if refuted else "survived",
         "evidence": "exact",
@@ -295,13 +297,14 @@ def row_of(one):
         "statement": printed(one),
         "verify": {"verdict": "survived", "instances": 1200},
     }
+    return typed(row)
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     made = Folder.open(tmp_path_factory.mktemp("audit"))
     rows = [made.keep("key", row_of(one), None) for one in statements(["zhang"])]
-    site = Pages(made, HEADER, [row["id"] for row in rows])
+    site = Pages(made, HEADER, [row.id for row in rows])
     site.finish(rows)
     return made
 
@@ -351,7 +354,7 @@ def test_a_paper_page_is_written_again_only_if_something_changed(folder):
     path = folder.path / file_of_paper("zhang")
     before = path.stat().st_mtime_ns
     rows = [folder.keep("key", row_of(one), None) for one in statements(["zhang"])]
-    Pages(folder, HEADER, [row["id"] for row in rows]).finish(rows)
+    Pages(folder, HEADER, [row.id for row in rows]).finish(rows)
     assert path.stat().st_mtime_ns == before
 
 
@@ -524,4 +527,4 @@ def test_a_reading_that_falls_beside_a_print_that_stands_says_so() -> None:
 )
 def test_the_index_says_of_prints_alone_that_no_repair_is_known(name, verdict, repair, said) -> None:
     checked = SimpleNamespace(row=SimpleNamespace(id=name, repair=repair), verdict=verdict)
-    assert _repair(checked) == said
+    assert change_needed(checked) == said

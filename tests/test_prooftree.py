@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from fedaudit.figures.kinds.proof_tree import Node, nodes_of, proof_tree
+from fedaudit.figures.kinds.proof_tree import Cited, nodes_of, proof_tree
 from fedaudit.figures.pages.report import Site
 from fedaudit.verify.certify.standing import Checked, Standing
 from fedaudit.verify.results.audit_json import Derived, Row
 
 NODES = {
-    name: Node(f"a/{name}", verdict, f"<b>{name}</b>", hand, tuple(f"a/{c}" for c in cites))
+    name: Cited(f"a/{name}", verdict, f"<b>{name}</b>", hand, tuple(f"a/{c}" for c in cites))
     for name, verdict, hand, cites in (
         ("thm", "survived", (), ("lem1", "lem2", "gone")),
         ("lem1", "refuted", (), ("lem2",)),
@@ -38,9 +38,9 @@ def test_a_statement_that_cites_nothing_has_no_tree() -> None:
 def test_a_proved_statement_rests_on_what_proves_it() -> None:
     derived = Derived("follows", cites=("a/b", "a/c"), proved_from=("a/c",), premises=("by hand",))
     row = Row("a/t", "proved", derive=derived)
-    assert nodes_of([(row, "proved")])["a/t"] == Node("a/t", "proved", "", (), ("a/c",))
+    assert nodes_of([(row, "proved")])["a/t"] == Cited("a/t", "proved", "", (), ("a/c",))
     survived = nodes_of([(replace(row, derive=replace(derived, proved_from=())), "survived")])["a/t"]
-    assert survived == Node("a/t", "survived", "", ("by hand",), ("a/b", "a/c"))
+    assert survived == Cited("a/t", "survived", "", ("by hand",), ("a/b", "a/c"))
 
 
 def test_the_page_shows_the_tree_and_escapes_its_text(tmp_path) -> None:

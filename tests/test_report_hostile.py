@@ -19,12 +19,13 @@ from test_report_page import Reader, everything
 from fedaudit.bounds.catalogue.discovery import statements
 from fedaudit.bounds.formulas.statement_text import printed
 from fedaudit.cli import main
-from fedaudit.figures.pages import report
+from fedaudit.figures.pages import row_view
 from fedaudit.figures.pages.report import pages
 from fedaudit.figures.words import typesetter
 from fedaudit.figures.words.mathml import ATTRIBUTES, ELEMENTS, mathml
 from fedaudit.figures.words.typesetter import Typesetter
-from fedaudit.running.store import Folder, write
+from fedaudit.running.files import write
+from fedaudit.running.store import Folder
 from fedaudit.verify.certify import standing as recheck
 from fedaudit.verify.results.audit_json import parse, read
 
@@ -296,7 +297,7 @@ def test_a_page_full_of_long_formulas_stops_converting_them(monkeypatch):
 
 
 def test_figures_of_a_page_are_bounded_together(tmp_path, monkeypatch):
-    monkeypatch.setattr(report, "FIGURES", 150)
+    monkeypatch.setattr(row_view, "FIGURES", 150)
     (tmp_path / "a.svg").write_bytes(b"x" * 100)
     rows = [{"id": f"a/{n}", "verdict": "survived", "figure": "a.svg"} for n in range(3)]
     text = everything(parse({"version": "0", "seed": 0, "budget": 1, "statements": rows}), tmp_path)

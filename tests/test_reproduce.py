@@ -113,12 +113,12 @@ def test_missing_data_are_said_and_the_rest_goes_on(
 
 
 def test_what_a_stranger_writes_is_escaped() -> None:
-    from fedaudit.figures.pages.reproduced import Shown, page
+    from fedaudit.figures.pages.reproduced import RebuiltDisplay, page
 
     display = replace(displays()[0], shows="<script>alert(1)</script>", name="figure <b>1</b>")
     answer = Answer(Claim("a/b", "<i>says</i>", "here"), Outcome(True, "x^2 <= y", 1, ({"<u>": 1.5},)))
 
-    text = page([Shown(display, Rebuilt(yuan.Complexities((), ""), (answer,)), b"<svg/>")], 0, "0")
+    text = page([RebuiltDisplay(display, Rebuilt(yuan.Complexities((), ""), (answer,)), b"<svg/>")], 0, "0")
     assert not re.search("<script|<i>|<u>|<b>1", text)
     assert "X² ≤ y" in text
 
@@ -137,12 +137,12 @@ document.body.dataset.said = JSON.stringify(said);
 def test_a_real_browser_shows_the_page_without_a_complaint(tmp_path: Path, size: str) -> None:
     from fedaudit.figures.benmansour.participation import plot
     from fedaudit.figures.drawing import image
-    from fedaudit.figures.pages.reproduced import Shown, page
+    from fedaudit.figures.pages.reproduced import RebuiltDisplay, page
 
     top = np.tile(np.arange(50) < 10, (50, 1))
     picture = benmansour.Participation("title", "caption", {f"panel {n}": top for n in range(4)})
     outcome = Outcome(False, "because " + "of this, " * 40, 1, ({f"column {n}": 1.5 for n in range(20)},), ("a",))
-    shown = Shown(
+    shown = RebuiltDisplay(
         displays()[2], Rebuilt(picture, (Answer(Claim("a/b", "says", "here"), outcome),)), image(plot(picture), "svg")
     )
     path = tmp_path / "index.html"

@@ -31,7 +31,7 @@ from ..style.look import (
 
 if TYPE_CHECKING:
     from fedaudit.verify.pictures.kinds import Cloud, Mark
-    from fedaudit.verify.pictures.worst_marks import Worst
+    from fedaudit.verify.pictures.worst_marks import WorstMark
 
 __all__ = ["SMALL", "plot"]
 
@@ -82,7 +82,9 @@ def _headed(axes: Axes, relation: str, width: float, columns: int) -> None:
     legend.set_in_layout(False)  # it may reach over the other panel; the title above keeps its height free
 
 
-def _density(axes: Axes, lhs: Array, rhs: Array, margin: Array, mark: Mark | None, worst: Worst | None) -> Counter[str]:
+def _density(
+    axes: Axes, lhs: Array, rhs: Array, margin: Array, mark: Mark | None, worst: WorstMark | None
+) -> Counter[str]:
     """Cells shaded by how many instances they hold; what is not on the axes is said."""
     bad, size = margin > SMALL, np.maximum(np.abs(lhs), np.abs(rhs))
     signed = bool(((lhs < -SMALL * size) | (rhs < -SMALL * size)).any())

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from fedaudit.verify.experiments.buttaci.networks import Networks, grid
 from fedaudit.verify.experiments.yuan import rates as formulas
+from fedaudit.verify.experiments.zhang.exact import stochastic
 
 from ..buttaci import network
 from ..yuan import rates
@@ -39,6 +40,4 @@ def table1(seed: int) -> Figure:
 
 def zhang_fig3(seed: int) -> Figure:
     """Sparse logistic regression with minibatches of 1 and of 20 samples, three methods."""
-    from fedaudit.verify.experiments.zhang.exact import stochastic
-
     return race.plot(stochastic(seed))

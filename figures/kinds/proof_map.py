@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from statistics import fmean
 
-__all__ = ["Edge", "Map", "Place", "proof_map"]
+__all__ = ["Box", "Edge", "Map", "proof_map"]
 
 ROW, THIN, GAP, MARGIN = 34.0, 12.0, 46.0, 12.0  # heights of a statement and of a passing edge; between columns
 LETTER, PADDING = 7.4, 36.0  # width of a letter, and of what is beside a label
@@ -20,7 +20,7 @@ MOST = 20_000  # columns that all edges cross, statements: beyond that nobody re
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class Box:
     """A statement on the map: the middle of its left side, and its width."""
 
     id: str
@@ -46,7 +46,7 @@ class Map:
 
     width: float = 0.0
     height: float = 0.0
-    places: tuple[Place, ...] = ()
+    places: tuple[Box, ...] = ()
     edges: tuple[Edge, ...] = ()
     alone: tuple[str, ...] = ()
 
@@ -82,7 +82,7 @@ def proof_map(names: Sequence[str], cites: Mapping[str, Iterable[str]], fallen: 
         below = _settle(_columns(part), below)
     widths = [max((_width(n) for n in order if layer[n] == depth), default=0.0) for depth in range(len(columns))]
     left = [MARGIN + sum(widths[:depth]) + GAP * depth for depth in range(len(columns))]
-    places = tuple(Place(n, _label(n), left[layer[n]], spots[n].y, _width(n)) for n in order)
+    places = tuple(Box(n, _label(n), left[layer[n]], spots[n].y, _width(n)) for n in order)
     at = {place.id: place for place in places}
     curves = tuple(
         Edge(cited, citing, _path(at[cited], at[citing], lines[cited, citing], left, widths), cited in refuted)
@@ -177,7 +177,7 @@ def _spread(column: list[Spot], *, keep: bool = False) -> None:
         spot.y -= moved
 
 
-def _path(cited: Place, citing: Place, line: Sequence[Spot], left: Sequence[float], widths: Sequence[float]) -> str:
+def _path(cited: Box, citing: Box, line: Sequence[Spot], left: Sequence[float], widths: Sequence[float]) -> str:
     """From the right side of what is cited to the left side of what cites it, level through the columns between."""
     x, y = cited.x + cited.width, cited.y
     said = f"M{x:g} {y:g}"

@@ -11,13 +11,13 @@ from .proof_map import Map, proof_map
 if TYPE_CHECKING:
     from fedaudit.verify.results.audit_json import Row
 
-__all__ = ["Node", "Tree", "nodes_of", "proof_tree"]
+__all__ = ["Cited", "Tree", "nodes_of", "proof_tree"]
 
 MOST = 60  # statements: beyond that nobody reads a tree
 
 
 @dataclass(frozen=True, slots=True)
-class Node:
+class Cited:
     """A statement in a tree: what became of it, the premises that its derivation takes by hand, what it cites."""
 
     id: str
@@ -32,22 +32,22 @@ class Tree:
     """A drawing; `statements` are those of its places that are statements, `by_hand` the others, with their lines."""
 
     map: Map
-    statements: Mapping[str, Node]
+    statements: Mapping[str, Cited]
     by_hand: Mapping[str, tuple[str, ...]]
 
 
-def nodes_of(rows: Iterable[tuple[Row, str]]) -> dict[str, Node]:
+def nodes_of(rows: Iterable[tuple[Row, str]]) -> dict[str, Cited]:
     """Rows, with their verdicts, as nodes. What proves a statement is what it rests on; otherwise all that it cites."""
-    nodes: dict[str, Node] = {}
+    nodes: dict[str, Cited] = {}
     for row, verdict in rows:
         derived = row.derive
         cites = (derived.proved_from or derived.cites) if derived else ()
         hand = derived.premises if derived and verdict != "proved" else ()
-        nodes[row.id] = Node(row.id, verdict, row.statement.title, hand, cites)
+        nodes[row.id] = Cited(row.id, verdict, row.statement.title, hand, cites)
     return nodes
 
 
-def below(name: str, nodes: Mapping[str, Node]) -> list[str]:
+def below(name: str, nodes: Mapping[str, Cited]) -> list[str]:
     """The statement and all that it rests on, itself first."""
     reached, waiting = dict[str, None](), [name]
     while waiting:
@@ -58,7 +58,7 @@ def below(name: str, nodes: Mapping[str, Node]) -> list[str]:
     return list(reached)
 
 
-def proof_tree(name: str, nodes: Mapping[str, Node]) -> Tree | None:
+def proof_tree(name: str, nodes: Mapping[str, Cited]) -> Tree | None:
     """None where nothing is cited or too much is."""
     names = below(name, nodes)
     if not 2 <= len(names) <= MOST:

@@ -35,7 +35,7 @@ from ..style.look import (
 
 if TYPE_CHECKING:
     from fedaudit.verify.pictures.kinds import Rate
-    from fedaudit.verify.pictures.worst_marks import Worst
+    from fedaudit.verify.pictures.worst_marks import WorstMark
 
 __all__ = ["Fit", "fitted", "plot", "slope", "thinned"]
 
@@ -194,7 +194,7 @@ def _ratio(axes: Axes, rate: Rate, kept: Places) -> None:
         above_axes(axes, columns=1)
 
 
-def _worst(axes: Axes, cases: Sequence[Worst], ends: tuple[float, float]) -> None:
+def _worst(axes: Axes, cases: Sequence[WorstMark], ends: tuple[float, float]) -> None:
     """Both ends of each worst case; of every kind, the largest one is named."""
     kinds = {
         "exact worst case": [w for w in cases if w.exact],

@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import NullLocator
 
-from fedaudit.verify.pictures.kinds import Line, Profile, Role
+from fedaudit.verify.pictures.kinds import Profile, ProfileLine, Role
 
 from ..style.look import BOUND, TIGHTEST, Array, caption, headline, log_x, log_y, look, new, ticks_y, y_label
 
@@ -67,7 +67,7 @@ def _log_counts(axes: Axes, x: Array) -> None:
     axes.xaxis.set_minor_locator(NullLocator())
 
 
-def _ratio(axes: Axes, x: Array, left: Line, line: Line, colour: str, dash: str) -> None:
+def _ratio(axes: Axes, x: Array, left: ProfileLine, line: ProfileLine, colour: str, dash: str) -> None:
     shares = np.full(len(x), np.nan)
     np.divide(left.values, line.values, out=shares, where=line.values != 0)
     axes.plot(x, shares, color=colour, ls=dash, lw=1.4)

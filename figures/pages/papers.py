@@ -6,12 +6,15 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
+
+from fedaudit.bounds.catalogue.discovery import papers
 
 from ..kinds.proof_map import proof_map
 from ..words.changes import changes
 from ..words.findings import CHANGES, Story, Teller, repair
-from ..words.letters import Formula, Letters, Said
+from ..words.letters import Inline, Letters, Said
 
 if TYPE_CHECKING:
     from fedaudit.verify.certify.standing import Checked
@@ -62,6 +65,7 @@ class Gap:
 
 
 def paper_of(identifier: str) -> str:
+    """The paper of a statement, which its id begins with."""
     return identifier.partition("/")[0]
 
 
@@ -128,7 +132,7 @@ def _fallen(
 
 def _needs(rows: Sequence[Checked]) -> list[Need]:
     """Implicit assumptions, those that something breaks without first."""
-    found: dict[str, dict[str, list[str]]] = {}
+    by_assumption: dict[str, dict[str, list[str]]] = {}
     for checked in rows:
         said = {words.name: words.says or words.name for words in checked.row.statement.implicit}
         for literal in checked.literals:
@@ -136,11 +140,11 @@ def _needs(rows: Sequence[Checked]) -> list[Need]:
             if outcome == "breaks" and literal.standing.kind == "unverified":
                 outcome = "undecided"
             if outcome in OUTCOMES:
-                by = found.setdefault(said.get(literal.tried.name, literal.tried.name), {})
+                by = by_assumption.setdefault(said.get(literal.tried.name, literal.tried.name), {})
                 by.setdefault(outcome, []).append(checked.row.id)
     needs = [
         Need(says, tuple((OUTCOMES[outcome], tuple(by[outcome])) for outcome in OUTCOMES if outcome in by))
-        for says, by in found.items()
+        for says, by in by_assumption.items()
     ]
     return sorted(needs, key=lambda need: need.outcomes[0][0] != OUTCOMES["breaks"])
 
@@ -168,16 +172,12 @@ def _in_formulas(gap: RowGap, steps: Sequence[Step]) -> Said:
     if step is None or not step.latex:
         return [gap.text]
     name = step.where or step.note
-    return ["the step ", *([f"{name}, "] if name else []), Formula(step.latex), f", {gap.detail}"]
+    return ["the step ", *([f"{name}, "] if name else []), Inline(step.latex), f", {gap.detail}"]
 
 
 @cache
 def _about(name: str) -> str:
     """Who wrote it, as the catalogue says; nothing for papers that it does not hold."""
-    from importlib import import_module
-
-    from fedaudit.bounds.catalogue.discovery import papers
-
     if name not in papers():
         return ""
     text = import_module(f"fedaudit.bounds.papers.{name}").__doc__ or ""

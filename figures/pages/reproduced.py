@@ -15,15 +15,16 @@ from fedaudit.verify.experiments.displays import Display, Rebuilt
 from fedaudit.verify.results.file_names import slug
 
 from ..words.letters import pretty
-from .report import MEANING, SIGNS, begun, data_uri, digest, short
+from .page_text import begun, data_uri, digest, short
+from .verdict_words import MEANING, SIGNS
 
-__all__ = ["Shown", "page"]
+__all__ = ["RebuiltDisplay", "page"]
 
 POWER, RAISED = re.compile(r"\^(-?\d+|t)\b"), str.maketrans("-0123456789t", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹ᵗ")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Shown:
+class RebuiltDisplay:
     """A display with what became of it: `rebuilt` and its picture, or the reason why there is none."""
 
     display: Display
@@ -32,7 +33,7 @@ class Shown:
     reason: str = ""
 
 
-def page(every: Sequence[Shown], seed: int, version: str) -> str:
+def page(every: Sequence[RebuiltDisplay], seed: int, version: str) -> str:
     """All displays on one page that fetches nothing; nothing in it depends on the time that it took."""
     loader = PackageLoader("fedaudit.figures")
     environment = Environment(
@@ -65,7 +66,7 @@ def columns(rows: Sequence[Mapping[str, Any]]) -> list[str]:
     return list(dict.fromkeys(name for row in rows for name in row))
 
 
-def _display(one: Shown) -> dict[str, Any]:
+def _display(one: RebuiltDisplay) -> dict[str, Any]:
     display = one.display
     return {
         **{name: getattr(display, name) for name in ("id", "paper", "name", "where", "shows", "differs")},

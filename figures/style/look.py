@@ -42,7 +42,7 @@ __all__ = [
     "TIGHTEST",
     "UPPER",
     "WORST",
-    "Formula",
+    "Fitted",
     "above_axes",
     "bundle",
     "caption",
@@ -167,7 +167,7 @@ def whole(axes: Axes) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class Formula:
+class Fitted:
     """LaTeX that mathtext can set: text, font size, and how far it reaches below its line, in points."""
 
     text: str
@@ -175,7 +175,7 @@ class Formula:
     depth: float
 
 
-def formula(latex: str, width: float, sizes: tuple[float, ...] = (9, 8, 7, 6.5)) -> Formula | None:
+def formula(latex: str, width: float, sizes: tuple[float, ...] = (9, 8, 7, 6.5)) -> Fitted | None:
     """The formula in the largest of `sizes` at which it is at most `width` inches wide; None if none is."""
     text = f"${braced(latex.strip('$'))}$"
     try:
@@ -185,7 +185,7 @@ def formula(latex: str, width: float, sizes: tuple[float, ...] = (9, 8, 7, 6.5))
     for size in sizes:
         scale = size / MEASURED
         if scale * typeset.width <= POINTS_PER_INCH * width:
-            return Formula(text, size, scale * typeset.depth)
+            return Fitted(text, size, scale * typeset.depth)
     return None
 
 

@@ -36,10 +36,9 @@ def in_order(trees: Sequence[Tree]) -> list[int]:
     """The places of terms as people write a sum: what is subtracted last, numbers behind letters."""
 
     def rank(place: int) -> tuple[bool, bool]:
-        tree: Tree = trees[place]
-        parts = cast("list[Tree]", tree) if isinstance(tree, list) else []
-        first = str(parts[1] if parts and parts[0] == "*" else tree)
-        return first.startswith("-"), not parts and not _is_name(str(tree))
+        parts = cast("list[Tree]", trees[place]) if isinstance(trees[place], list) else []
+        first = str(parts[1] if parts and parts[0] == "*" else trees[place])
+        return first.startswith("-"), not parts and not _is_name(first)
 
     return sorted(range(len(trees)), key=rank)
 

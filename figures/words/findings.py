@@ -7,13 +7,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from fedaudit.verify.certify.side_terms import Part, Rank, Sides, sides
+
 from .claim_terms import in_order, term_latex
 from .instances import UNTELLABLE, growing, told
-from .letters import APPROX, DIGITS, Formula, Letters, Said, apart, enough, number
+from .letters import APPROX, DIGITS, Inline, Letters, Said, apart, enough, number
 from .numbers import short
 
 if TYPE_CHECKING:
-    from fedaudit.verify.certify.side_terms import Part, Rank, Sides
     from fedaudit.verify.certify.standing import Checked
     from fedaudit.verify.results.audit_json import Row
 
@@ -44,8 +45,8 @@ class Story:
 
     problem: tuple[Said, ...]
     outcome: Said
-    read: tuple[Formula, ...] = ()
-    sums: tuple[Formula, ...] = ()
+    read: tuple[Inline, ...] = ()
+    sums: tuple[Inline, ...] = ()
     replay: tuple[Said, ...] = ()  # one of the runs that a form derived by hand was compared with
     replays: int = 0
     grows: bool = False  # it is about what the parameters tend to
@@ -82,7 +83,7 @@ class Teller:
         relation = claim["then"][certificate["at"]["relation"]][0]
         left, right = apart(certificate["lhs"], certificate["rhs"])
         between = f", {WORSE[relation]} the right side, " if relation in WORSE else " and the right side "
-        outcome = [*at, "the left side is ", Formula(left), between, Formula(right)]
+        outcome = [*at, "the left side is ", Inline(left), between, Inline(right)]
         small = int(instance.get("E", 1)) * int(instance.get("T", 1)) <= STEPS
         if parts is None or not small:
             return Story(problem, outcome)
@@ -90,8 +91,6 @@ class Teller:
         return Story(problem, outcome, read, tuple(x for x in _sums(parts, letters, certificate) if x not in read))
 
     def _parts(self, certificate: Mapping[str, Any]) -> Sides | None:
-        from fedaudit.verify.certify.side_terms import sides
-
         known = self.known.get(id(certificate))  # which stays this one's as long as it is held here
         if known is not None:
             return known[1]
@@ -112,10 +111,10 @@ def joined(clauses: Sequence[Said], between: str = ", ") -> Said:
 
 
 def _growth(certificate: Mapping[str, Any], ranks: tuple[Rank, Rank] | None, n: str) -> Said:
-    grows: Said = ["as ", Formula(rf"{n} \to \infty"), " the left side "]
+    grows: Said = ["as ", Inline(rf"{n} \to \infty"), " the left side "]
     if certificate["claim"]["setting"] != "order":
         left, right = apart(certificate["lhs"], certificate["rhs"])
-        return [*grows, "tends to ", Formula(left), " and the right side to ", Formula(right)]
+        return [*grows, "tends to ", Inline(left), " and the right side to ", Inline(right)]
     if ranks is None:
         return [*grows, "is of another order than the right side"]
     left, right = (_order(rank, n) for rank in ranks)
@@ -127,7 +126,7 @@ def _order(rank: Rank, n: str) -> Said:
         return [{-2: "is 0", -1: "falls faster than every power"}.get(rank.level, "grows faster than every power")]
     parts = [f"{n}^{{{rank.power}}}"] if rank.power != "0" else []
     parts += [rf"(\log {n})^{{{rank.log}}}"] if rank.log != "0" else []
-    return ["is of the order ", Formula(" ".join(parts) or "1")]
+    return ["is of the order ", Inline(" ".join(parts) or "1")]
 
 
 def _replayed(certificate: Mapping[str, Any], letters: Letters) -> tuple[tuple[Said, ...], int]:
@@ -138,13 +137,13 @@ def _replayed(certificate: Mapping[str, Any], letters: Letters) -> tuple[tuple[S
     return tuple(told({"claim": form, "instance": replays[0]["instance"]}, letters)), len(replays)
 
 
-def _read(parts: Sequence[Part], letters: Letters, digits: int) -> tuple[Formula, ...]:
+def _read(parts: Sequence[Part], letters: Letters, digits: int) -> tuple[Inline, ...]:
     return tuple(_equal([term_latex(part.tree, letters)], part.value, digits) for part in parts)
 
 
-def _sums(parts: Sides, letters: Letters, certificate: Mapping[str, Any]) -> tuple[Formula, ...]:
+def _sums(parts: Sides, letters: Letters, certificate: Mapping[str, Any]) -> tuple[Inline, ...]:
     """Each side as the sum of its terms, then as the sum of their numbers."""
-    sums: list[Formula] = []
+    sums: list[Inline] = []
     digits = enough(certificate["lhs"], certificate["rhs"])
     for terms, value in ((parts.left, certificate["lhs"]), (parts.right, certificate["rhs"])):
         order = [terms[place] for place in in_order([part.tree for part in terms])]
@@ -157,7 +156,7 @@ def _sums(parts: Sides, letters: Letters, certificate: Mapping[str, Any]) -> tup
     return tuple(sums)
 
 
-def _equal(formulas: Sequence[str], value: str, digits: int = DIGITS) -> Formula:
+def _equal(formulas: Sequence[str], value: str, digits: int = DIGITS) -> Inline:
     """Formulas, then the sum of numbers that they are: one sign of approximation for each of these."""
 
     def sign(about: bool) -> str:
@@ -168,7 +167,7 @@ def _equal(formulas: Sequence[str], value: str, digits: int = DIGITS) -> Formula
         about = APPROX in one and one is not formulas[0]
         plain = one.replace(APPROX, "").replace("+ -", "- ") if one is not formulas[0] else one
         said += f" {sign(about)} {plain}" if said else plain
-    return Formula(said)
+    return Inline(said)
 
 
 def repair(row: Row, repaired: Checked | None, notes: str, beside: Checked | None = None) -> str:

@@ -12,8 +12,8 @@ from fractions import Fraction
 from itertools import groupby
 from typing import Any, cast
 
-from .letters import Formula, Letters, Said, number, polynomial, vector
-from .losses import Loss, inside, loss, table
+from .letters import Inline, Letters, Said, number, polynomial, vector
+from .losses import LossText, inside, loss, table
 
 __all__ = ["UNTELLABLE", "growing", "told"]
 
@@ -36,7 +36,7 @@ def told(certificate: Mapping[str, Any], letters: Letters) -> list[Said]:
     if "paths" in instance and "at" in certificate:
         used = _named(claim["then"][certificate["at"]["relation"]], *(x for k, x in claim.items() if k in ABOUT))
         instance["paths"] = {name: path for name, path in instance["paths"].items() if name in used}
-    teller = Teller(letters, _variable(claim), by_excess=_by_excess(method))
+    teller = Clauses(letters, _variable(claim), by_excess=_by_excess(method))
     return [clause for clause in teller.told(instance, claim["setting"]) if clause]
 
 
@@ -94,7 +94,7 @@ def _variable(claim: Mapping[str, Any]) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Teller:
+class Clauses:
     letters: Letters
     w: str
     by_excess: bool = False  # a rule's largest value is the largest f_i - f_i*
@@ -124,7 +124,7 @@ class Teller:
         n = growing(paths, self.letters)
         for name, terms in [*moving.items(), *((name, terms) for name, terms in paths.items() if name not in moving)]:
             said = polynomial([(Fraction(c), _power(n, a)) for c, a in terms])
-            yield [Formula(f"{self.letters.symbol(name)} = {said}")]
+            yield [Inline(f"{self.letters.symbol(name)} = {said}")]
 
     # a run
 
@@ -133,16 +133,16 @@ class Teller:
         yield self.clients(instance.pop("clients"), C, d, instance.get("box"))
         p = instance.pop("p")
         if len(set(p)) > 1:
-            yield ["weights ", Formula(f"p = {vector(p)}")]
+            yield ["weights ", Inline(f"p = {vector(p)}")]
         if d > 1:
-            yield [Formula(f"d = {d}")]
+            yield [Inline(f"d = {d}")]
         yield from self.drawn(instance, C)
         if (penalty := instance.pop("regulariser", None)) is not None and penalty["kind"] == "table":
-            few: Said = [", where the run reads it, ", Formula(table(penalty["points"], "g"))] if d <= FEW else []
-            yield [Formula("g"), f" any convex function with {len(penalty['points'])} given points", *few]
+            few: Said = [", where the run reads it, ", Inline(table(penalty["points"], "g"))] if d <= FEW else []
+            yield [Inline("g"), f" any convex function with {len(penalty['points'])} given points", *few]
         elif penalty is not None:
-            yield [Formula(f"g({self.w}) = {self.regulariser(penalty)}")]
-        yield ["start ", Formula(f"{self.w} = {vector(instance.pop('w0'))}")]
+            yield [Inline(f"g({self.w}) = {self.regulariser(penalty)}")]
+        yield ["start ", Inline(f"{self.w} = {vector(instance.pop('w0'))}")]
         yield from self.noise(instance.pop("noise"))
         yield from self.chosen(instance)
         for name in ("E", "T"):
@@ -157,7 +157,7 @@ class Teller:
             low, high = box["low"][0], box["high"][0]
             simple = [inside(client, Fraction(low), Fraction(high), self.w) for client in clients]
             if None not in simple:
-                losses = [Loss(str(one)) for one in simple]
+                losses = [LossText(str(one)) for one in simple]
                 where = f" (up to a constant, on [{low}, {high}], which the run does not leave)"
         groups = [[n for n, _ in group] for _, group in groupby(enumerate(losses), key=lambda pair: pair[1])]
         said: Said = [f"{_count(C)} client{'s' if C > 1 else ''} with "]
@@ -169,12 +169,12 @@ class Teller:
         said += [f" and {C - groups[CLIENTS][0]} more"] if len(groups) > CLIENTS else []
         return [*said, where] if where else said
 
-    def named(self, one: Loss, index: str, name: str = "f") -> Said:
+    def named(self, one: LossText, index: str, name: str = "f") -> Said:
         below = f"_{{{index}}}" if index else ""
         if one.words:
-            points: Said = [Formula(one.latex)] if one.latex else []
-            return [Formula(f"{name}{below}"), one.words, *points]
-        said: Said = [Formula(f"{name}{below}{one.mark}({self.w}) = {one.latex}")]
+            points: Said = [Inline(one.latex)] if one.latex else []
+            return [Inline(f"{name}{below}"), one.words, *points]
+        said: Said = [Inline(f"{name}{below}{one.mark}({self.w}) = {one.latex}")]
         return [*said, one.more] if one.more else said
 
     def drawn(self, instance: dict[str, Any], C: int) -> Iterator[Said]:
@@ -184,7 +184,7 @@ class Teller:
             yield [f"{_count(m)} of them drawn in each round"]
         if minibatch := instance.pop("minibatch", None):
             shared = ", the same for all" if minibatch["shared"] else ""
-            yield ["minibatches of ", Formula(f"{self.letters.symbol('b')} = {minibatch['b']}"), shared]
+            yield ["minibatches of ", Inline(f"{self.letters.symbol('b')} = {minibatch['b']}"), shared]
         if oracle := instance.pop("oracle", None):
             yield [_oracle(oracle)]
 
@@ -202,7 +202,7 @@ class Teller:
             return
         sizes = [vector(v) for v in data["v"]]
         same = all(size == sizes[0] for size in sizes)
-        said: Said = ["noise ", Formula(rf"\pm {sizes[0]}" if same else rf"\pm v_i, v = ({', '.join(sizes)})")]
+        said: Said = ["noise ", Inline(rf"\pm {sizes[0]}" if same else rf"\pm v_i, v = ({', '.join(sizes)})")]
         said.append(
             ", one fair sign for all clients"
             if data["shared"]
@@ -213,25 +213,25 @@ class Teller:
         if data.get("steps") is not None:
             said.append(f" at the steps {', '.join(map(str, data['steps']))}")
         if any(any(x != "0" for x in h) for h in data.get("h") or ()):
-            said += [", and of the Hessians ", Formula(rf"\pm h_i, h = ({', '.join(vector(h) for h in data['h'])})")]
+            said += [", and of the Hessians ", Inline(rf"\pm h_i, h = ({', '.join(vector(h) for h in data['h'])})")]
         yield said
 
     def chosen(self, instance: dict[str, Any]) -> Iterator[Said]:
         """What the instance chooses in each round: weights, step sizes, a graph."""
         if weights := instance.pop("weights", None):
             if weights["kind"] == "largest":
-                most = Formula(rf"f_i({self.w}) - f_i^{{\star}}")
+                most = Inline(rf"f_i({self.w}) - f_i^{{\star}}")
                 where: Said = ["with the largest ", most] if self.by_excess else ["that its rule names"]
                 yield ["all weight in equal parts on the clients ", *where]
             else:
-                yield ["chosen weights ", Formula(", ".join(map(vector, weights["rows"])))]
+                yield ["chosen weights ", Inline(", ".join(map(vector, weights["rows"])))]
         for name, steps in instance.pop("steps", {}).items():
             below = self.letters.quantity(name, ["t"])
             rows = [x if isinstance(x, str) else vector(x) for x in steps]
             shown = ", ".join(map(number, rows[:CLIENTS])) + (r", \ldots" if len(rows) > CLIENTS else "")
-            yield ["step sizes ", Formula(f"{below} = {shown}")]
+            yield ["step sizes ", Inline(f"{below} = {shown}")]
         if graph := instance.pop("graph", None):
-            yield ["similarities ", Formula(", ".join(map(vector, graph)))]
+            yield ["similarities ", Inline(", ".join(map(vector, graph)))]
 
     # other settings
 
@@ -256,20 +256,20 @@ class Teller:
             if row.count("1") == 1:
                 yield [f"{who} only point {row.index('1') + 1}"]
             else:
-                yield [f"{who} them with probabilities ", Formula(vector(row))]
+                yield [f"{who} them with probabilities ", Inline(vector(row))]
         if instance.get("f") in ("average", "sum"):
             yield [f"f is the {instance.pop('f')} of the users' losses"]
-        yield ["at ", Formula(f"{self.w} = {vector(instance.pop('w'))}")]
+        yield ["at ", Inline(f"{self.w} = {vector(instance.pop('w'))}")]
         for name in ("u", "v"):
             if name in instance:
-                yield [Formula(f"{name} = {vector(instance.pop(name))}")]
+                yield [Inline(f"{name} = {vector(instance.pop(name))}")]
 
     def functions(self, instance: dict[str, Any]) -> Iterator[Said]:
         """One function or a few, at points; vectors; what else there is by its name."""
         instance.pop("kind", None)
         if (coupling := instance.pop("coupling", None)) is not None:
             drawn = "drawn independently" if coupling == "0" else "with the covariance "
-            yield ["a network and its alteration ", drawn, *([] if coupling == "0" else [Formula(number(coupling))])]
+            yield ["a network and its alteration ", drawn, *([] if coupling == "0" else [Inline(number(coupling))])]
             yield [self.letters.equal("C", str(instance.pop("C")))]
         d = instance.pop("d", 1)
         if "f" in instance:
@@ -277,16 +277,16 @@ class Teller:
         for n, data in enumerate(instance.pop("functions", ()), 1):
             yield self.named(loss(data, d, self.w), str(n))
         if d > 1:
-            yield [Formula(f"d = {d}")]
+            yield [Inline(f"d = {d}")]
         for name in ("lam", "L_i", "p", "q", "x"):
             if isinstance(instance.get(name), list) and all(isinstance(x, str) for x in instance[name]):
-                yield [Formula(f"{self.letters.quantity(name, ['i'])} = {vector(instance.pop(name))}")]
+                yield [Inline(f"{self.letters.quantity(name, ['i'])} = {vector(instance.pop(name))}")]
         for name in ("v", "w", "u"):
             if isinstance(instance.get(name), list) and all(isinstance(x, str) for x in instance[name]):
-                yield ["at " if name == "w" else "", Formula(f"{name} = {vector(instance.pop(name))}")]
+                yield ["at " if name == "w" else "", Inline(f"{name} = {vector(instance.pop(name))}")]
         for name in ("directions", "points"):
             if isinstance(instance.get(name), list) and all(isinstance(x, list) for x in instance[name]):
-                yield [f"{name} ", Formula(", ".join(map(vector, instance.pop(name))))]
+                yield [f"{name} ", Inline(", ".join(map(vector, instance.pop(name))))]
         instance.pop("w_star", None)
 
 

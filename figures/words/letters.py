@@ -13,7 +13,7 @@ from fedaudit.bounds.formulas.greek import in_greek
 __all__ = [
     "APPROX",
     "DIGITS",
-    "Formula",
+    "Inline",
     "Letters",
     "Said",
     "apart",
@@ -34,13 +34,13 @@ PLACE = re.compile(r"\{\{|\}\}|\{([0-9])\}")
 
 
 @dataclass(frozen=True, slots=True)
-class Formula:
+class Inline:
     """LaTeX inside a sentence."""
 
     latex: str
 
 
-Said = list["str | Formula"]  # a sentence, or a part of one
+Said = list["str | Inline"]  # a sentence, or a part of one
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,10 +71,10 @@ class Letters:
 
         return PLACE.sub(put, template)
 
-    def equal(self, name: str, value: str) -> Formula:
+    def equal(self, name: str, value: str) -> Inline:
         """`name = value`, or about that."""
         said = value if self.exact else number(value)
-        return Formula(f"{self.symbol(name)} {said if said.startswith(APPROX) else f'= {said}'}")
+        return Inline(f"{self.symbol(name)} {said if said.startswith(APPROX) else f'= {said}'}")
 
 
 def pretty(text: str) -> str:

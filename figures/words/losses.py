@@ -11,7 +11,7 @@ from fedaudit.problems.families import formulas
 
 from .letters import number, polynomial, vector
 
-__all__ = ["Loss", "inside", "loss", "spline", "table"]
+__all__ = ["LossText", "inside", "loss", "spline", "table"]
 
 COORDINATES = 3  # of a polynomial that is written out
 SLOPE = r"\nabla"
@@ -19,7 +19,7 @@ POINTS = 3  # of a table that are written out
 
 
 @dataclass(frozen=True, slots=True)
-class Loss:
+class LossText:
     """f(w) = latex, or f'(w) where `mark` is a prime; `more` is said behind it."""
 
     latex: str
@@ -28,10 +28,10 @@ class Loss:
     words: str = ""  # where it is no formula: what it is, before what is known of it
 
 
-def loss(data: Mapping[str, Any], d: int, w: str = "w") -> Loss:
+def loss(data: Mapping[str, Any], d: int, w: str = "w") -> LossText:
     """A client's loss by its kind; kinds that have no formula here are those of a family, which says its own."""
     kind = data["kind"]
-    return KINDS[kind](data, d, w) if kind in KINDS else Loss(formulas()[kind](data, _axes(d, w)))
+    return KINDS[kind](data, d, w) if kind in KINDS else LossText(formulas()[kind](data, _axes(d, w)))
 
 
 def inside(data: Mapping[str, Any], low: Fraction, high: Fraction, w: str) -> str | None:
@@ -77,31 +77,31 @@ def _axes(d: int, w: str) -> list[str]:
     return [w] if d == 1 else [f"{w}_{{{j + 1}}}" for j in range(d)]
 
 
-def _quadratic(data: Mapping[str, Any], d: int, w: str) -> Loss:
+def _quadratic(data: Mapping[str, Any], d: int, w: str) -> LossText:
     """w'Aw/2 - b'w."""
     A, b = [[Fraction(x) for x in row] for row in data["A"]], [Fraction(x) for x in data["b"]]
     if d > COORDINATES:
         even = all(A[r][s] == (A[0][0] if r == s else 0) for r in range(d) for s in range(d))
         if even and not any(b):
-            return Loss(polynomial([(A[0][0] / 2, rf"\|{w}\|^2")]))
+            return LossText(polynomial([(A[0][0] / 2, rf"\|{w}\|^2")]))
         rows = ", ".join(f"({', '.join(map(str, row))})" for row in A)
         straight = f"({', '.join(map(str, b))})"
-        return Loss(
+        return LossText(
             rf"\frac{{1}}{{2}} {w}^\top A {w} - b^\top {w}", more=f" where A has the rows {rows} and b = {straight}"
         )
     axes = _axes(d, w)
     terms = [(A[r][r] / 2, f"{axes[r]}^2") for r in range(d)]
     terms += [(A[r][s], f"{axes[r]} {axes[s]}") for r in range(d) for s in range(r + 1, d)]
-    return Loss(polynomial([*terms, *((-b[r], axes[r]) for r in range(d))]))
+    return LossText(polynomial([*terms, *((-b[r], axes[r]) for r in range(d))]))
 
 
-def _bent(data: Mapping[str, Any], d: int, w: str) -> Loss:
+def _bent(data: Mapping[str, Any], d: int, w: str) -> LossText:
     """phi'(w) = m (w - c) + (a - m) clip(w - c, -lo, hi) in each coordinate, and phi(c) = 0."""
     a, m, lo, hi, c = ([Fraction(x) for x in data[name]] for name in ("a", "m", "lo", "hi", "c"))
     axes = _axes(d, w)
     bent = [j for j in range(d) if a[j] != m[j] and lo[j] + hi[j] > 0]
     if not bent:
-        return Loss(polynomial([(m[j] / 2, f"{_from(axes[j], c[j])}^2") for j in range(d)]))
+        return LossText(polynomial([(m[j] / 2, f"{_from(axes[j], c[j])}^2") for j in range(d)]))
     slopes: list[str] = []
     for j in range(d):
         terms = [(m[j], _from(axes[j], c[j]))]
@@ -109,10 +109,10 @@ def _bent(data: Mapping[str, Any], d: int, w: str) -> Loss:
             inner = polynomial([(Fraction(1), axes[j]), (-c[j], "")])
             terms.append((a[j] - m[j], rf"\mathrm{{clip}}({inner}, {-lo[j]}, {hi[j]})"))
         slopes.append(polynomial(terms))
-    return Loss(slopes[0] if d == 1 else f"({', '.join(slopes)})", mark="'")
+    return LossText(slopes[0] if d == 1 else f"({', '.join(slopes)})", mark="'")
 
 
-def _sample(data: Mapping[str, Any], d: int, w: str) -> Loss:
+def _sample(data: Mapping[str, Any], d: int, w: str) -> LossText:
     """The mean of the losses of data points."""
     points: Sequence[Any] = data["points"]
     q = [Fraction(x) for x in data["q"]]
@@ -120,16 +120,16 @@ def _sample(data: Mapping[str, Any], d: int, w: str) -> Loss:
     said = [" + ".join(_pieces(line, v) for line, v in zip([p] if d == 1 else p, axes, strict=True)) for p in points]
     turned = f" along the basis {', '.join(_row(u) for u in data['basis'])}" if data.get("basis") else ""
     if len(set(said)) == 1:
-        return Loss(said[0], more=(f" at each of its {len(said)} data points" if len(said) > 1 else "") + turned)
+        return LossText(said[0], more=(f" at each of its {len(said)} data points" if len(said) > 1 else "") + turned)
     mean = polynomial([(x, rf"\left({one}\right)") for x, one in zip(q, said, strict=True)])
-    return Loss(mean, more=f" (the mean of {len(said)} data points)" + turned)
+    return LossText(mean, more=f" (the mean of {len(said)} data points)" + turned)
 
 
 def _row(u: Sequence[str]) -> str:
     return f"({', '.join(u)})"
 
 
-def _curves(data: Mapping[str, Any], d: int, w: str) -> Loss:
+def _curves(data: Mapping[str, Any], d: int, w: str) -> LossText:
     """sum_j base_j(y_j) + a_j y_j + b_j eta_j(y_j), y = w reflected across `turn`."""
     turn = [Fraction(x) for x in data["turn"]]
     axes = _axes(d, w) if not any(turn) else _axes(d, "y")
@@ -140,7 +140,7 @@ def _curves(data: Mapping[str, Any], d: int, w: str) -> Loss:
         for j in range(d)
     ]
     more = f" where y is {w} reflected across {_row(data['turn'])}" if any(turn) else ""
-    return Loss(" + ".join(splines).replace("+ -", "- "), more=more)
+    return LossText(" + ".join(splines).replace("+ -", "- "), more=more)
 
 
 def spline(parts: Sequence[Mapping[str, Any]], weights: Sequence[Fraction], slope: Fraction, w: str) -> str:
@@ -184,15 +184,15 @@ def _point(point: Mapping[str, Any]) -> tuple[str, str, str]:
     return vector(point["x"]), str(point["f"]), vector(point["g"])
 
 
-def _table(data: Mapping[str, Any], d: int, w: str) -> Loss:
+def _table(data: Mapping[str, Any], d: int, w: str) -> LossText:
     """A function of a class of which a few points are known; of many dimensions, only how many."""
     points: Sequence[Any] = data["points"]
     low, high = data["mu"], data["L"]
     of = f"curvatures from {low} to {high}" if high is not None else f"curvatures of {low} at least"
     count = "1 point" if len(points) == 1 else f"{len(points)} points"
     if d > COORDINATES:
-        return Loss("", words=f" any function with {of} and the values and slopes of the certificate at {count}")
-    return Loss(table(points), words=f" any function with {of} and, at the {count} that the run reads, ")
+        return LossText("", words=f" any function with {of} and the values and slopes of the certificate at {count}")
+    return LossText(table(points), words=f" any function with {of} and, at the {count} that the run reads, ")
 
 
 KINDS = {"quadratic": _quadratic, "bent": _bent, "sample": _sample, "curves": _curves, "table": _table}

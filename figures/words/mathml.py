@@ -14,6 +14,7 @@ from functools import lru_cache
 from html import escape
 from xml.etree import ElementTree
 
+from latex2mathml.converter import convert
 from markupsafe import Markup
 
 __all__ = ["braced", "marked", "mathml"]
@@ -81,8 +82,6 @@ def marked(old: str, new: str) -> tuple[Markup, Markup]:
 
 
 def _converted(latex: str, display: str) -> ElementTree.Element:
-    from latex2mathml.converter import convert
-
     if len(latex) > LONGEST:
         raise Foreign
     root = ElementTree.fromstring(convert(braced(latex), display=display))

@@ -201,7 +201,7 @@ def _refutation(
     from fedaudit.figures.words.plain_text import counterexample
     from fedaudit.verify.results.file_names import slug
 
-    from ..running.store import write
+    from ..running.files import write
 
     path = Path(options().out if out is None else out) / f"{slug(statement.id)}.json"
     write(path, json.dumps(certificate, indent=1))

@@ -13,7 +13,7 @@ from ..errors import UserError
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from fedaudit.figures.pages.reproduced import Shown
+    from fedaudit.figures.pages.reproduced import RebuiltDisplay
     from fedaudit.verify.experiments.displays import Display
 
 __all__ = ["ABOUT", "FOLDER", "arguments", "reproduce", "table"]
@@ -51,11 +51,11 @@ def reproduce(papers: Sequence[str], seed: int, out: Path) -> list[Row]:
     from fedaudit.verify.results.file_names import slug
 
     from ..progress import progress
-    from ..running.store import write
+    from ..running.files import write
 
     chosen = _chosen(papers)
     _usable(out)
-    shown: list[Shown] = []
+    shown: list[RebuiltDisplay] = []
     rows: list[Row] = []
     with progress("reproduce", [display.id for display in chosen], 1) as step:
         for number, display in enumerate(chosen, 1):
@@ -90,21 +90,21 @@ def _usable(out: Path) -> None:
     Folder.open(out)
 
 
-def _rebuilt(display: Display, seed: int) -> Shown:
+def _rebuilt(display: Display, seed: int) -> RebuiltDisplay:
     """A display with its picture, or why there is none; data that an extra brings may be missing."""
     from fedaudit.figures.drawing import draw, image
-    from fedaudit.figures.pages.reproduced import Shown
+    from fedaudit.figures.pages.reproduced import RebuiltDisplay
 
     if display.rebuild is None:
-        return Shown(display, reason=display.missing)
+        return RebuiltDisplay(display, reason=display.missing)
     try:
         rebuilt = display.rebuild(seed)
     except UserError as error:
-        return Shown(display, reason=str(error))
-    return Shown(display, rebuilt, image(draw(rebuilt.picture), "svg"))
+        return RebuiltDisplay(display, reason=str(error))
+    return RebuiltDisplay(display, rebuilt, image(draw(rebuilt.picture), "svg"))
 
 
-def _rows(one: Shown, seed: int, seconds: float) -> list[Row]:
+def _rows(one: RebuiltDisplay, seed: int, seconds: float) -> list[Row]:
     """One row per sentence; a display that is not rebuilt has one. Answers of a display share its time."""
     from fedaudit.verify.results.file_names import slug
 

@@ -25,6 +25,7 @@ from fedaudit.progress import told
 from ..certify.proof_files import rests_on
 from ..experiments import experiment
 from ..results.audit_result import Audited, Derivation, Linted, Literally, counterexample
+from ..results.row import Horizon
 from ..results.verdicts import (
     NOTHING_MET,
     Counterexample,
@@ -88,13 +89,6 @@ def derive_row(statement: Statement) -> Row:
     return derived(statement).row()
 
 
-def proof_row(statement: Statement, proofs: Path | None = None) -> Row:
-    """The proof of a statement that others cite, and what it cites itself; none where the kernel accepts none."""
-    found = prove(statement, catalogue([statement]), proofs)
-    proof, cites = (dict(found.file), list(found.cites)) if isinstance(found, Proof) else (None, [])
-    return {"id": statement.id, "proof": proof, "derive": {"proved_from": cites}}
-
-
 def verify_row(statement: Statement, seed: int, effort: float, backend: str = "numpy", memory: int = MEMORY) -> Row:
     return verify(statement, seed, effort, backend, memory).row()
 
@@ -103,19 +97,8 @@ def hunt_row(statement: Statement, seed: int, effort: float, backend: str = "num
     return hunt(statement, seed, effort, backend, memory).row()
 
 
-def audit_row(
-    statement: Statement,
-    seed: int,
-    effort: float,
-    backend: str = "numpy",
-    memory: int = MEMORY,
-    proofs: Path | None = None,
-) -> Row:
-    """With the proofs of all that its proof rests on (`cited`), which are kept in files of their own."""
-    found = audit(statement, seed, effort, backend, memory, proofs)
-    proof = found.derivation.proof
-    cited = {name: dict(one.file) for name, one in proof.cited.items()} if isinstance(proof, Proof) else {}
-    return {**found.row(), **({"cited": cited} if cited else {})}
+def audit_row(statement: Statement, seed: int, effort: float, backend: str = "numpy", memory: int = MEMORY) -> Row:
+    return audit(statement, seed, effort, backend, memory).row()
 
 
 def linted(statement: Statement) -> Linted:
@@ -417,14 +400,22 @@ def _counterexample(
     if not lasts_for(shrunk).keeps(lasting):
         chosen, shrunk, _ = sturdiest(lasts_for)
     lasts, too = lasts_for(shrunk), tuple(breaks_of(shrunk))
-    return Counterexample(certificate(reading, shrunk), finite(chosen.ratio), lasts.refutes, lasts.until, too)
+    return _sturdy(reading, shrunk, chosen.ratio, lasts, too)
 
 
 def _first(reading: Reading, world: Setting, first: Replayed, _: Sequence[Found], siblings: Claims) -> Counterexample:
     """The first counterexample, shrunk, and how long it lasts."""
     shrunk = shrink(reading, world, first)
     lasts, too = endurance(reading, world, shrunk), tuple(breaks(siblings, shrunk))
-    return Counterexample(certificate(reading, shrunk), finite(first.ratio), lasts.refutes, lasts.until, too)
+    return _sturdy(reading, shrunk, first.ratio, lasts, too)
+
+
+def _sturdy(
+    reading: Reading, shrunk: Replayed, ratio: float, lasts: Endurance, breaks_too: tuple[str, ...]
+) -> Counterexample:
+    """The counterexample with what is said of how long it lasts; `ratio` is its lhs/rhs before it was shrunk."""
+    horizons = tuple(Horizon(tuple(places.items())) for places in lasts.refutes)
+    return Counterexample(certificate(reading, shrunk), finite(ratio), horizons, lasts.until, breaks_too)
 
 
 def _others(

@@ -39,7 +39,7 @@ Replays = Mapping[Fraction, tuple[float, float] | None]  # factor of a number ->
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Along:
+class ReplaysAlong:
     """Replays along one axis."""
 
     points: tuple[Point, ...]
@@ -83,7 +83,7 @@ def crossing(statement: Statement, reading: Reading, certificate: Mapping[str, A
     )
 
 
-def _growth(certificate: Mapping[str, Any]) -> Along:
+def _growth(certificate: Mapping[str, Any]) -> ReplaysAlong:
     """Both sides along the path x = c n^a on which one outgrows the other, as far as they need to cross if they can."""
     paths = certificate["instance"]["paths"]
     relation = certificate["claim"]["then"][certificate["at"]["relation"]]
@@ -106,7 +106,7 @@ def _growth(certificate: Mapping[str, Any]) -> Along:
     ]
     orders = f"the left side grows as n^({certificate['lhs']}), the right side as n^({certificate['rhs']})"
     said = f"the counterexample's path {', '.join(moving)} ({', '.join(others)}); decided exactly: {orders}"
-    return Along(points, "$n$", float("nan"), True, f"{said}, so that no constant helps")
+    return ReplaysAlong(points, "$n$", float("nan"), True, f"{said}, so that no constant helps")
 
 
 def _power(path: list[list[str]]) -> str:
@@ -117,7 +117,7 @@ def _power(path: list[list[str]]) -> str:
     return " + ".join(term(c, a) for c, a in path).replace("+ -", "− ")
 
 
-def _replayed(statement: Statement, reading: Reading, certificate: Mapping[str, Any]) -> Along | None:
+def _replayed(statement: Statement, reading: Reading, certificate: Mapping[str, Any]) -> ReplaysAlong | None:
     """Along the rounds if the sides cross there, else along the number at which a few replays cross, or are most."""
     instance = cast("Instance", certificate["instance"])
     cost = instance.get("C", 1) * instance.get("E", 1) * instance.get("T", 1)
@@ -140,12 +140,12 @@ def _replayed(statement: Statement, reading: Reading, certificate: Mapping[str, 
     return rounds
 
 
-def _few(replays: Replays) -> Along:
+def _few(replays: Replays) -> ReplaysAlong:
     points = ((float(x), sides) for x, sides in replays.items())
-    return Along(tuple((x, *sides) for x, sides in points if sides is not None), "", 1.0, True, "")
+    return ReplaysAlong(tuple((x, *sides) for x, sides in points if sides is not None), "", 1.0, True, "")
 
 
-def _over_rounds(reading: Reading, certificate: Mapping[str, Any]) -> Along | None:
+def _over_rounds(reading: Reading, certificate: Mapping[str, Any]) -> ReplaysAlong | None:
     """The same problem, for longer: at each of its rounds."""
     index = round_of(reading)
     instance, at = certificate["instance"], certificate["at"]
@@ -162,7 +162,7 @@ def _over_rounds(reading: Reading, certificate: Mapping[str, Any]) -> Along | No
                 admitted.append((float(t), *point))
         if len(admitted) > 3:
             said = f"{_sizes(longer)}; every round replayed exactly by the kernel; {SHADED}"
-            return Along(tuple(admitted), f"round ${index}$", float(at[index]), False, said)
+            return ReplaysAlong(tuple(admitted), f"round ${index}$", float(at[index]), False, said)
     return None
 
 
@@ -221,7 +221,7 @@ def _over(
     change: Callable[[Fraction], Instance],
     tried: Replays,
     factors: Sequence[Fraction],
-) -> Along:
+) -> ReplaysAlong:
     """Along one number, wherever the kernel admits the instance; some of its replays were `tried` before."""
     instance, own = certificate["instance"], _magnitude(certificate["instance"], name)
     replays = {x: tried[x] if x in tried else _sides(certificate, change(x), certificate["at"]) for x in factors}
@@ -231,7 +231,7 @@ def _over(
     measure = unit(reading.lowered.scales.get(name, (0.0, 0.0))) if own else ""
     label = said + (f"  [{measure}]" if measure else "") + ("" if own else ", times its own value")
     where = f"{_sizes(instance)}; all else as in the certificate; replayed exactly by the kernel; {SHADED}"
-    return Along(points, label, own or 1.0, True, where)
+    return ReplaysAlong(points, label, own or 1.0, True, where)
 
 
 def _part(instance: Instance, name: str) -> dict[str, Any]:

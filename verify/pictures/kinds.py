@@ -13,10 +13,22 @@ from fedaudit.bounds.language.statement import Statement
 from fedaudit.errors import UserError
 
 from ..search.tree_arrays import Array
-from .logistic_clients import Logistic
-from .worst_marks import Worst
+from .logistic_clients import LogisticRun
+from .worst_marks import WorstMark
 
-__all__ = ["Cloud", "Crossing", "Curves", "Landscape", "Line", "Mark", "Profile", "Rate", "Role", "along", "unit"]
+__all__ = [
+    "Cloud",
+    "Crossing",
+    "Curves",
+    "Landscape",
+    "Mark",
+    "Profile",
+    "ProfileLine",
+    "Rate",
+    "Role",
+    "along",
+    "unit",
+]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -49,7 +61,7 @@ class Role(Enum):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Line:
+class ProfileLine:
     """One side of a relation along the axis."""
 
     label: str
@@ -67,7 +79,7 @@ class Profile:
     xlabel: str
     ylabel: str
     relation: str  # LaTeX
-    lines: tuple[Line, ...]
+    lines: tuple[ProfileLine, ...]
     caption: str
     unit: str = ""  # of both sides
 
@@ -95,7 +107,7 @@ class Cloud:
     units: tuple[str, ...]
     marks: tuple[Mark | None, ...]
     caption: str
-    worst: tuple[Worst | None, ...] = ()  # exact worst cases, one a relation, or none
+    worst: tuple[WorstMark | None, ...] = ()  # exact worst cases, one a relation, or none
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -115,9 +127,9 @@ class Rate:
     path: Array | None  # (m,) one sampled run
     exact: bool  # the left side is an expectation over noise or sampling
     tightest: Mark | None
-    worst: tuple[Worst, ...]  # worst cases over all functions, at their rounds
+    worst: tuple[WorstMark, ...]  # worst cases over all functions, at their rounds
     caption: str
-    logistic: Logistic | None = None  # the same theorem on clients with logistic regression
+    logistic: LogisticRun | None = None  # the same theorem on clients with logistic regression
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -22,7 +22,7 @@ from ..settings.runs import requirements as asked
 from ..settings.runs.batch_runs import on_problem
 from ..settings.runs.proposed_sizes import meets_counts
 
-__all__ = ["Logistic", "logistic_clients"]
+__all__ = ["LogisticRun", "logistic_clients"]
 
 CLIENTS, DIMENSION, SAMPLES = 10, 10, 50
 RIDGE, OWN, FAR = 0.1, 0.3, 3.0  # of the smoothness; how much of a client's classes is its own; of the start
@@ -36,7 +36,7 @@ OUT_OF_REACH = ("neighbours", "sampled", "prox", "oracle", "hess", "batch_grad",
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Logistic:
+class LogisticRun:
     """Both sides along the rounds, and the problem's constants."""
 
     x: Array
@@ -52,7 +52,7 @@ class Logistic:
 
 def logistic_clients(
     reading: Reading, shape: Shape, constants: Mapping[str, float], counts_steps: bool, seed: int
-) -> Logistic | None:
+) -> LogisticRun | None:
     """With the local steps and the parameters of a portrait; None where the claim is about other losses."""
     claim = reading.claim
     if {a[0] for a in (*claim["let"], *claim["implicit"])} - MET or counts_steps or reading.lowered.knobs:
@@ -78,7 +78,7 @@ def logistic_clients(
     first = 0 if round_of(reading) == "t" else 1
     x = np.arange(first, first + len(lhs)) if round_of(reading) else np.array(lengths)
     usable = np.isfinite(lhs) & np.isfinite(rhs) & (lhs > 1e-13 * np.nanmax(np.abs(lhs)))
-    return Logistic(x[usable], lhs[usable], rhs[usable], L, mu) if usable.sum() > 3 else None
+    return LogisticRun(x[usable], lhs[usable], rhs[usable], L, mu) if usable.sum() > 3 else None
 
 
 def _problem(seed: int, label: str) -> tuple[RidgeLogistic, Array]:

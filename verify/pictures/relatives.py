@@ -15,14 +15,14 @@ from ..search.lowered_claim import lower
 from ..search.score import conditions
 from ..search.tree_arrays import Evaluator
 from ..settings.base import Reading, Setting, Shape, View, with_scalars
-from .kinds import Line, Profile, Role, unit
+from .kinds import Profile, ProfileLine, Role, unit
 
 __all__ = ["profile"]
 
 
 def profile(statement: Statement, reading: Reading, world: Setting, view: View) -> Profile:
     """Both sides of the statement and of its relatives, at the points of the view."""
-    lines: list[Line] = []
+    lines: list[ProfileLine] = []
     relatives = [statement, *_relatives(statement, reading)]
     for relative in relatives:
         mine = Reading(lower(relative))
@@ -32,11 +32,13 @@ def profile(statement: Statement, reading: Reading, world: Setting, view: View) 
             label = relative.id.partition("/")[2]
             reference = next((line for line in lines if line.role is Role.LEFT), None)
             if reference is None:
-                lines.append(Line("left side", left, Role.LEFT))
+                lines.append(ProfileLine("left side", left, Role.LEFT))
             elif not np.allclose(reference.values, left, rtol=1e-9):
-                lines.append(Line(f"left side of {label}", left, Role.OTHER_LEFT))
+                lines.append(ProfileLine(f"left side of {label}", left, Role.OTHER_LEFT))
             sign = {"<=": "≤", ">=": "≥"}.get(op, op)
-            lines.append(Line(f"{sign} {label}", right, Role.BOUND if relative is statement else Role.OTHER_BOUND))
+            lines.append(
+                ProfileLine(f"{sign} {label}", right, Role.BOUND if relative is statement else Role.OTHER_BOUND)
+            )
     return Profile(
         id=statement.id,
         title=statement.title,

@@ -11,7 +11,7 @@ from typing import Any, cast
 
 from .certified_number import number
 from .kinds import Mark
-from .worst_marks import Worst
+from .worst_marks import WorstMark
 
 __all__ = ["Row", "counterexample_of", "has_worst_cases", "largest_exact", "tightest_at", "tightest_of", "worst_of"]
 
@@ -49,20 +49,20 @@ def tightest_at(row: Row | None, index: str) -> Mark | None:
     return Mark(float(at), share, f"tightest instance found: {share:.3g} ({sizes})")
 
 
-def worst_of(row: Row | None, index: str, relation: int = 1) -> tuple[Worst, ...]:
+def worst_of(row: Row | None, index: str, relation: int = 1) -> tuple[WorstMark, ...]:
     """All worst cases of one relation, by rounds; `index` is the letter of the round, or none."""
-    cases: list[Worst] = []
+    cases: list[WorstMark] = []
     for case in cast("list[Row]", _part(row, "hunt").get("worst") or []):
         at = case["point"]
         place = at.get(index) or at.get("T")
         if not case["lower"] or place is None or case.get("relation", 1) != relation:
             continue
         sizes = ", ".join(f"{k} {at[k]}" for k in ("C", "E") if k in at)
-        cases.append(Worst(float(Fraction(place)), case["lower"], case["upper"], case.get("name") or sizes))
+        cases.append(WorstMark(float(Fraction(place)), case["lower"], case["upper"], case.get("name") or sizes))
     return tuple(sorted(cases, key=lambda case: (case.x, case.lower)))
 
 
-def largest_exact(row: Row | None, relation: int) -> Worst | None:
+def largest_exact(row: Row | None, relation: int) -> WorstMark | None:
     """The largest of the exact worst cases along t."""
     return max((case for case in worst_of(row, "t", relation) if case.exact), key=lambda case: case.lower, default=None)
 

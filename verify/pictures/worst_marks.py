@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-__all__ = ["ALIKE", "NOTHING", "Worst"]
+__all__ = ["ALIKE", "NOTHING", "WorstMark"]
 
 ALIKE = 1.02  # how far both ends may be apart to be told as one number
 NOTHING = 1e-6  # an upper end so small: the left side is 0 but for the digits of a proof, and the point says nothing
 
 
 @dataclass(frozen=True, slots=True)
-class Worst:
+class WorstMark:
     """The worst lhs/rhs at one point, between both ends; without an upper end, the largest that a search met."""
 
     x: float  # the round

@@ -156,7 +156,7 @@ def _danger_of(found: Found) -> float:
 
 
 def _danger(scores: Scores) -> Array:
-    """Of each row: violations first, then how close it comes where the claim is not trivial."""
+    """How dangerous each row is: violations first, then how close it comes where the claim is not trivial."""
     danger = np.where(scores.margin > VIOLATION, 2 + scores.margin, scores.later)
     return np.where(np.isfinite(scores.margin), np.nan_to_num(danger, nan=-9.0), -np.inf)
 

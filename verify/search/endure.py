@@ -69,7 +69,9 @@ class Endurance:
 
 
 def endurance(reading: Reading, setting: Setting, replayed: Replayed, glance: bool = False) -> Endurance:
-    """The same problem at longer horizons, decided by the kernel: up to the first that does not refute.
+    """How the problem of a counterexample does at longer horizons, up to the first at which it does not refute.
+
+    The kernel decides.
 
     At a `glance` floats decide where they are sure: what is shown to nobody needs no kernel.
     """

@@ -31,5 +31,5 @@ def lower(statement: Statement) -> Lowered:
 
 
 def unchecked(statement: Statement) -> Lowered:
-    """The same of a claim that was not written by anybody, and whose letters need not mean anything to a run."""
+    """The trees of a claim that nobody wrote, and whose letters need not mean anything to a run."""
     return trees.lower(statement, inputs)

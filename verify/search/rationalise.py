@@ -97,7 +97,7 @@ def decided(
 def _decided(
     reading: Reading, setting: Setting, scores: Scores, row: int, genome: Mapping[str, Array]
 ) -> Replayed | None:
-    """The same, or `TooLarge`: other constants or longer rationals would not make it smaller."""
+    """What `decided` says, or `TooLarge`: other constants or longer rationals would not make it smaller."""
     if not np.isfinite(scores.margin[row]):
         return None
     shape, at = scores.shape, scores.at[row]

@@ -40,7 +40,7 @@ class Blocks:
     spread: tuple[Sequence[Array], ...]  # of every block: the maps whose mean makes a run symmetric
 
     def multipliers(self, of_rows: Sequence[fmpq]) -> dict[str, fmpq]:
-        """Of every constraint by name."""
+        """The multiplier of every constraint, by its name, from those of the rows."""
         return {name: of_rows[row] for name, row in zip(self.names, self.orbit, strict=True)}
 
     def gram(self, solved: Solved) -> Array:
@@ -52,7 +52,7 @@ class Blocks:
         return total
 
     def like(self, programme: Programme) -> Cone:
-        """The same cone of a programme whose constraints have other coefficients."""
+        """The cone, on these blocks, of a programme whose constraints have other coefficients."""
         forms, sides = _both(programme)
         return _blocks(programme, forms, sides, (self.orbit, self.unknown), self.bases, self.spread).cone
 

@@ -78,7 +78,7 @@ def smallest(cone: Cone, shave: float = 0.0) -> Solved | None:
 
 
 def eased(cone: Cone) -> Cone:
-    """With a right side that is a little larger: then there is a worst case."""
+    """The cone with a right side that is a little larger: then there is a worst case."""
     little = Form(tuple(LITTLE * np.eye(len(block)) for block in cone.rhs.gram), np.zeros(len(cone.rhs.linear)), 0.0)
     return Cone(cone.lhs, _plus(cone.rhs, little), cone.rows)
 
@@ -104,7 +104,7 @@ def deepest(cone: Cone, factor: float, weights: Array) -> Solved | None:
 
 
 def on_face(cone: Cone, equations: tuple[Array, Array], best: Solved) -> Solved | None:
-    """Of the factors and multipliers that meet the equations, those that stay furthest from every other boundary."""
+    """The factor and multipliers that meet the equations and stay furthest from every other boundary."""
     matrix, right = equations
     zeros = (np.abs(matrix).sum(axis=1) == np.abs(matrix).max(axis=1, initial=0.0)) & (right == 0)
     fixed = np.unique(np.argmax(np.abs(matrix[zeros]), axis=1)) - 1  # multipliers that are 0
@@ -195,7 +195,7 @@ def _solve(
 
 
 def _independent(rows: Array) -> Array:
-    """Of rows that depend on each other (values count by differences alone), enough of them."""
+    """Enough of the rows to give all others: where values count by differences alone, rows depend on each other."""
     if not rows.size:
         return np.arange(0)
     _, triangle, order = _linalg.qr(rows.T, mode="economic", pivoting=True)

@@ -56,7 +56,7 @@ class Run:
         return self.leaves.nrows()
 
     def value(self, name: str) -> fmpq:
-        """Of a loss; 0 where nothing depends on it."""
+        """A value of a loss; 0 where nothing depends on it."""
         return self.unknowns.get(name, fmpq(0))
 
     def vector(self, of: Vec) -> list[fmpq]:
@@ -104,7 +104,7 @@ def runs(programme: Programme, shape: Blocks, best: Solved, on: Face | None, bou
 
 
 def coarser(programme: Programme, run: Run) -> Iterator[Run]:
-    """The same run with fewer dimensions and shorter numbers, as far as constraints allow; the simplest first."""
+    """The run with fewer dimensions and shorter numbers, as far as constraints allow; the simplest first."""
     exact = run.leaves.transpose() * run.leaves
     size = exact.nrows()
     gram = np.array([[float(exact[r, s]) for s in range(size)] for r in range(size)])
@@ -119,7 +119,7 @@ def coarser(programme: Programme, run: Run) -> Iterator[Run]:
 
 
 def attainable(programme: Programme) -> Programme:
-    """With what makes sure that w* is a minimiser, where that does not follow from convexity.
+    """The programme with what makes sure that w* is a minimiser, where that does not follow from convexity.
 
     Every f_i less its tangent at w* is least there (kernel/problem.py): of one client without a regulariser that says
     nothing new, of several it is more than is needed, so that the worst of these runs may be less than the worst case.
@@ -144,7 +144,7 @@ def attainable(programme: Programme) -> Programme:
 
 
 def _narrower(programme: Programme, shaved: float) -> Programme:
-    """With curvatures from a little more than mu to a little less than L."""
+    """The programme with curvatures from a little more than mu to a little less than L."""
     by = Fraction(shaved).limit_denominator(10**9)
     part, constraints = fmpq(by.numerator, by.denominator), dict(programme.constraints)
     for i, (table, mu, L) in enumerate(zip(programme.tables, programme.mu, programme.L, strict=True)):

@@ -42,7 +42,7 @@ def _along_index(certificate: Json, index: str) -> Iterator[tuple[int, float, fl
 
 
 def _along_length(certificate: Json) -> Iterator[tuple[int, float, float]]:
-    """The same problem with fewer rounds; places that another run would reach are not in the tables."""
+    """Both sides on the problem with fewer rounds; places that another run would reach are not in the tables."""
     instance = certificate["instance"]
     for T in range(1, instance["T"] + 1):
         cut = {**instance, "T": T}

@@ -11,6 +11,7 @@ from fedaudit.progress import told
 from .. import kernel
 from ..kernel.gram.programme import Programme
 from ..pictures.worst_marks import NOTHING
+from ..results.row import Ends
 from ..results.verdicts import Counterexample, Judged, Refuted, Undecided, searched
 from ..search.rationalise import Replayed, certificate
 from ..settings.base import Json, Reading, Setting
@@ -143,13 +144,14 @@ def examined(
     if against is not None and not isinstance(verdict, Refuted):
         verdict = Refuted(statement.id, against, verdict.search)
     rows = rows or tuple(row for row, _ in met) or worst_cases.rows
-    verdict = searched(verdict, worst=rows, left_out=worst_cases.left_out, out_of_reach=worst_cases.why)
+    ends = tuple(map(Ends.of, rows))
+    verdict = searched(verdict, worst=ends, left_out=worst_cases.left_out, out_of_reach=worst_cases.why)
     nothing_met = verdict.search.nothing_met
     return replace(verdict, reason=nothing_met) if isinstance(verdict, Undecided) and nothing_met else verdict
 
 
 def _counterexample(reading: Reading, worst_cases: Profile, broken: list[Replayed]) -> Counterexample | None:
-    """By a worst case, or by what a search met at an ordinary point; only one that the kernel accepts."""
+    """The counterexample of a worst case, or of what a search met at an ordinary point, if the kernel accepts it."""
     if worst_cases.against is not None:
         point, one = worst_cases.against
         return Counterexample(shrunk(reading, point, one), one.brief()["lower"])

@@ -96,7 +96,7 @@ def _best(
 
 
 def _at_the_end(reading: Reading) -> Reading:
-    """The same claim at the last round that it speaks of: at t = 0 many say nothing."""
+    """The claim at the last round that it speaks of: at t = 0 many say nothing."""
     claim = reading.claim
     ends = {name: [high, high] if name in ROUNDS else [low, high] for name, (low, high) in claim["for_all"].items()}
     return replace(reading, lowered=replace(reading.lowered, claim={**claim, "for_all": ends}))

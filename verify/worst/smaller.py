@@ -19,7 +19,7 @@ from .blocks import blocks
 from .cone import smallest
 from .faces import face
 from .lower import attainable, coarser, runs
-from .parameters import Asked, Point, told
+from .parameters import Point, RunClaim, points_of
 from .worst import Worst, instance_of, reached, worst_at, written
 
 __all__ = ["shrunk"]
@@ -46,23 +46,23 @@ def shrunk(reading: Reading, point: Point, refuting: Worst) -> Json:
 
 def _smaller(reading: Reading, point: Point) -> Iterator[Point]:
     """Points with the same constants and one size at 1, or halved; indices at the end of their range."""
-    asked = Asked.of(reading)
+    run_claim = RunClaim.of(reading)
     steps = {name: {x for row in rows for x in ([row] if isinstance(row, str) else row)}
              for name, rows in point.data.get("steps", {}).items()}  # fmt: skip
     if any(len(each) > 1 for each in steps.values()):
         return  # they may not suit a shorter run
     constants = {**point.data["constants"], **point.data.get("parameters", {})}
     constants |= {name: x for name, each in steps.items() for x in each}
-    values = {name: Fraction(x) for name, x in constants.items() if name in asked.names}
+    values = {name: Fraction(x) for name, x in constants.items() if name in run_claim.names}
     for size in SIZES:
         n = point.data[size]
         for less in sorted({1, n // 2} - {n, 0}):
-            sizes = {asked.sizes[s]: Fraction(less if s == size else point.data[s]) for s in SIZES}
-            if asked.sampling:
+            sizes = {run_claim.sizes[s]: Fraction(less if s == size else point.data[s]) for s in SIZES}
+            if run_claim.sampling:
                 drawn = point.data["participation"]["m"]
-                sizes[asked.drawn] = Fraction(min(drawn, int(sizes[asked.sizes["C"]])))
+                sizes[run_claim.drawn] = Fraction(min(drawn, int(sizes[run_claim.sizes["C"]])))
             try:
-                (points, *_) = told(reading, values | sizes)
+                (points, *_) = points_of(reading, values | sizes)
             except (UserError, Malformed, Rejected, ValueError):
                 continue
             yield from (one for one in points if one.at["relation"] == point.at["relation"])

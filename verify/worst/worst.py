@@ -36,7 +36,7 @@ from .blocks import Blocks, blocks, places
 from .cone import Solved, eased, smallest
 from .faces import IDLE, attained, distinct, face, idle
 from .lower import Run, attainable, runs
-from .parameters import SMALL, Asked, Choices, Point, missing, told
+from .parameters import SMALL, Choices, Point, RunClaim, missing, points_of
 from .upper import LITTLE, Proved, proofs
 
 __all__ = ["TooLarge", "Worst", "in_reach", "instance_of", "reached", "worst", "worst_at", "worst_of", "written"]
@@ -145,7 +145,7 @@ def _text(x: Fraction | None) -> str | None:
 
 
 def worst(statement: Statement, values: Mapping[str, Fraction], small: Choices = SMALL) -> list[Worst]:
-    """Of every relation of the statement at these values; `small`: sizes where none are given.
+    """The worst case of every relation of the statement at these values; `small`: sizes where none are given.
 
     Raises `UserError` where it is out of reach.
     """
@@ -153,7 +153,7 @@ def worst(statement: Statement, values: Mapping[str, Fraction], small: Choices =
         raise UserError(f"{statement.id}, which is no claim about runs of a method", "one that is", "ask for another")
     reading = Reading(lowered(statement))
     why: UserError | None = None
-    for points in told(reading, values, small):
+    for points in points_of(reading, values, small):
         try:
             return [worst_at(reading, point) for point in points]
         except TooLarge as error:
@@ -170,7 +170,7 @@ def worst_at(reading: Reading, point: Point, largest: int = MOST) -> Worst:
 
 
 def worst_of(reading: Reading, point: Point, shape: Blocks, asked: Programme, quick: bool = False) -> Worst:
-    """The same of a programme that is at hand; `quick`: the first ends that the kernel accepts, if they are close."""
+    """Both ends of a programme that is at hand; `quick`: the first that the kernel accepts, if they are close."""
     began, claim = time.perf_counter(), reading.claim
     best = smallest(shape.cone)
     below, certificate = _from_below(claim, point, asked, shape, best, CLOSE if quick else ENOUGH)
@@ -180,8 +180,8 @@ def worst_of(reading: Reading, point: Point, shape: Blocks, asked: Programme, qu
     seconds = round(time.perf_counter() - began, 3)
     answer = (below, above, certificate, proof, estimate, len(asked.leaves), sizes, len(asked.constraints), seconds)
     noise = point.data.get("noise", {"kind": "none"})["kind"]
-    asked_of = Asked.of(reading)
-    sampled = asked_of.drawn if asked_of.sampling else ""
+    run_claim = RunClaim.of(reading)
+    sampled = run_claim.drawn if run_claim.sampling else ""
     return Worst(claim["id"], point.told, point.at, *answer, noise=noise, chosen=point.chosen, sampled=sampled)
 
 
@@ -196,7 +196,7 @@ def reached(reading: Reading, point: Point, largest: int) -> tuple[Blocks, Progr
 
 
 def in_reach(reading: Reading, point: Point, largest: int) -> tuple[Blocks, Programme]:
-    """The same, without a remedy: the kernel's own error, or `UserError` for what is not its business."""
+    """The programme of a point; raises the kernel's own error, or `UserError` for what is not its business."""
     claim = reading.claim
     try:
         asked = programme(claim, point.data, point.at)
@@ -226,17 +226,17 @@ def _too_large(claim: Json, asked: Programme) -> TooLarge:
 
 def fitting(reading: Reading, point: Point, values: Mapping[str, Fraction], small: Choices) -> str:
     """Sizes that fit, from those of a point that do not; nothing where none were found."""
-    asked = Asked.of(reading)
+    run_claim = RunClaim.of(reading)
     sizes = {size: int(point.data[size]) for size in small}
-    constants = {name: x for name, x in values.items() if name not in asked.claim.for_all}
+    constants = {name: x for name, x in values.items() if name not in run_claim.claim.for_all}
     while max(sizes.values()) > 1:
         largest = max(sizes, key=lambda size: sizes[size])
         sizes[largest] //= 2
         if prod(sizes.values()) > PLENTY:
             continue
-        letters = {asked.sizes[size]: n for size, n in sizes.items()}
+        letters = {run_claim.sizes[size]: n for size, n in sizes.items()}
         try:
-            (points, *_) = told(reading, constants | {letter: Fraction(n) for letter, n in letters.items()}, small)
+            (points, *_) = points_of(reading, constants | {letter: Fraction(n) for letter, n in letters.items()}, small)
             reached(reading, points[0], MOST)
         except TooLarge:
             continue
@@ -259,7 +259,7 @@ def _from_below(
 
 
 def _convex(claim: Json, point: Point, asked: Programme) -> Programme:
-    """The same with convex losses, where gradients are bounded everywhere: only then is a table known to have some.
+    """The programme with convex losses, if gradients are bounded everywhere: only then is a table sure to have one.
 
     The worst of these runs may be less than the worst case.
     """

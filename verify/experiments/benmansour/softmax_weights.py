@@ -22,7 +22,7 @@ from fedaudit.problems.runs.interpreter import run as run_method
 
 from ...search.seeds import seed_for
 from ...search.tree_arrays import Array
-from .. import Experiment, Outcome
+from .. import Experiment, Outcome, TableRow
 
 ID = "benmansour/rem10-alpha-limit"
 D, E, PATHS = 3, 2, 16
@@ -123,9 +123,9 @@ def with_steps(seed: int, how: Steps) -> Weights:
 
 
 def run(seed: int, effort: float) -> Outcome:
-    """With the paper's own step sizes first, then with others."""
+    """What is seen with the paper's own step sizes, and then with others."""
     by_steps = {how.name: with_steps(seed, how) for how in (PRINTED, *SETTLED)}
-    rows: tuple[dict[str, Any], ...] = tuple(
+    rows: tuple[TableRow, ...] = tuple(
         {
             "steps": name,
             "problem": problem,

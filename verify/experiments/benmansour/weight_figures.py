@@ -19,7 +19,7 @@ from fedaudit.problems.losses.ridge_logistic import RidgeLogistic, clients, two_
 
 from ...search.seeds import seed_for
 from ...search.tree_arrays import Array
-from .. import Outcome
+from .. import Outcome, TableRow
 from ..displays import Answer, Claim, Display, Rebuilt, table
 from .softmax_weights import LEVEL, RATE, TEMPERATURE, weights_of
 
@@ -138,7 +138,7 @@ def distance(seed: int, family: str, kind: str, how: str) -> tuple[Array, float]
 
 def figure_6(seed: int) -> Rebuilt:
     """Does the distance fall like 1/t with IID clients, and stop where they are not?"""
-    panels, slopes, rows = dict[str, dict[str, Array]](), dict[str, dict[str, float]](), list[dict[str, Any]]()
+    panels, slopes, rows = dict[str, dict[str, Array]](), dict[str, dict[str, float]](), list[TableRow]()
     for how in STEPS:
         panels[how], slopes[how] = {}, {}
         for family in FAMILIES:
@@ -186,7 +186,7 @@ def figure_6(seed: int) -> Rebuilt:
 
 
 def change(alpha: Array) -> float:
-    """From the first round to the last, relative to the largest weight."""
+    """How far weights move from the first round to the last, relative to the largest one."""
     return float(np.abs(alpha[-1] - alpha[0]).max() / alpha.max())
 
 
@@ -211,7 +211,7 @@ def largest(alpha: Array) -> Array:
 
 def figure_7(seed: int) -> Rebuilt:
     """How many clients are ever among the ten largest?"""
-    panels, rows = dict[str, Array](), list[dict[str, Any]]()
+    panels, rows = dict[str, Array](), list[TableRow]()
     for how in STEPS[:2]:
         for family in FAMILIES:
             alpha = weights(seed, family, "not IID", how)[0][..., 0]

@@ -16,7 +16,7 @@ from fedaudit.bounds.catalogue.discovery import statement
 
 from ...search.seeds import seed_for
 from ...search.tree_arrays import Array
-from .. import Outcome
+from .. import Outcome, TableRow
 from ..displays import Answer, Claim, Display, Rebuilt, table
 from ..formulas import values
 from . import speed
@@ -132,7 +132,7 @@ def floors(seed: int) -> Outcome:
     shrunk = floor_fedprox(alpha, at) / floor_fedprox(0 * alpha, at)
     off = np.abs(shrunk / (at["L"] / (at["L"] + alpha)) - 1).max()
     last = shrunk[:, -1]
-    rows: list[dict[str, Any]] = [
+    rows: list[TableRow] = [
         {"what": "exponent of 1/beta in the perturbed floor", "smallest": power.min(), "largest": power.max()},
         {"what": "FedProx's floor at alpha = 10 L over FedAvg's", "smallest": last.min(), "largest": last.max()},
     ]
@@ -174,7 +174,7 @@ def best_steps(name: str, at: Params) -> Array:
 
 def local_steps(seed: int) -> Outcome:
     at = drawn(seed, "steps", 400) | {"Delta": np.zeros(400)}  # Delta moves no minimum and hides it in rounding
-    rows: list[dict[str, Any]] = []
+    rows: list[TableRow] = []
     for name in CASES:
         off = np.abs(best_steps(name, at) / printed_steps(name, at) - 1)
         rows.append({"method": name, "median E": np.median(printed_steps(name, at)), "largest difference": off.max()})
@@ -237,7 +237,7 @@ def printed_iterations(name: str, accuracy: Array, at: Params) -> Array:
 def complexities(seed: int) -> Outcome:
     """T over the printed order, for smaller and smaller accuracies."""
     at = {name: x[:200, None] for name, x in drawn(seed, "iterations").items()}
-    rows: list[dict[str, Any]] = []
+    rows: list[TableRow] = []
     for name, (identifier, _) in NONCONVEX.items():
         accuracy = bound(identifier)(**{**at, "T": 1.0}) * 10 ** -DECADES[None]
         ratio = iterations(name, accuracy, at) / printed_iterations(name, accuracy, at)

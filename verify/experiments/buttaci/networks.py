@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import pairwise
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 
@@ -18,7 +18,7 @@ from fedaudit.problems.data.network_data import Observed, digits, observe
 
 from ...search.seeds import seed_for
 from ...search.tree_arrays import Array
-from .. import Outcome
+from .. import Outcome, TableRow
 from ..displays import Answer, Claim, Display, Rebuilt, table
 
 Panel = Literal["misalignment", "spectrum", "homogeneity"]
@@ -58,7 +58,7 @@ def from_normal(x: Array) -> float:
     return float(np.abs(normal_cdf(z) - rank).max())
 
 
-def row(n: Observed) -> dict[str, Any]:
+def row(n: Observed) -> TableRow:
     """One level in numbers."""
     mis = n.misalignments
     return {
@@ -142,11 +142,11 @@ def decay(networks: Sequence[Observed]) -> Outcome:
 
 def invariant(seed: int) -> Outcome:
     """Homogeneity by the number of clients: of the same data, and of the first clients of one network."""
-    rows: list[dict[str, Any]] = []
+    rows: list[TableRow] = []
     for several in zip(*(levels(grid(seed, C), 0.0) for C in CLIENTS), strict=True):
         divided = [float(n.homogeneity.mean()) for n in several]
         fewer = [among(several[-1], C) for C in CLIENTS]
-        level: dict[str, Any] = {"1/kappa": several[0].class_imbalance}
+        level: TableRow = {"1/kappa": several[0].class_imbalance}
         level |= {f"C = {C}": h for C, h in zip(CLIENTS, divided, strict=True)}
         level |= {f"first {C} of {CLIENTS[-1]}": h for C, h in zip(CLIENTS[:-1], fewer, strict=False)}
         rows.append(level | {"change": max(divided) / min(divided) - 1, "left out": max(fewer) / min(fewer) - 1})

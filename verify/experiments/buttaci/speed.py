@@ -9,7 +9,6 @@ are needed. A coordinate of curvature L in which nothing moves makes L the smoot
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -21,7 +20,7 @@ from fedaudit.problems.runs.interpreter import run as run_method
 from ...search.lowered_claim import lower
 from ...search.seeds import seed_for
 from ...search.tree_arrays import Array, Evaluator, Quantity, Table
-from .. import Experiment, Outcome
+from .. import Experiment, Outcome, TableRow
 
 ID = "buttaci/sec4.4-speed"
 OURS, FEDAVG = "buttaci/thm4.4-I", "buttaci/thm4.1-I"
@@ -138,12 +137,12 @@ def _bound(identifier: str, table: Table) -> Array:
     return np.broadcast_to(evaluator(claim["then"][0][2]), evaluator.shape)
 
 
-def table_row(race: Race) -> dict[str, Any]:
+def table_row(race: Race) -> TableRow:
     """One family: how often the bound is smaller, what the gap does there, after a tenth of the run and at its end."""
     says, gains = race.promised > 0, 1 - race.gap / race.gap_avg
     early, last = gains[:, race.family.T // 10], gains[:, -1]
     gain = race.realised[says]
-    row: dict[str, Any] = {
+    row: TableRow = {
         "family": race.family.name, "C": race.family.C, "E": race.family.E, "rounds": race.family.T,
         "instances": len(says), "smaller bound": int(says.sum()), "then smaller gap": int((gain > EQUAL).sum()),
         "then equal gap": int((abs(gain) <= EQUAL).sum()), "then larger gap": int((gain < -EQUAL).sum()),

@@ -12,7 +12,7 @@ from fedaudit.bounds.catalogue.discovery import statement
 
 from ...search.seeds import seed_for
 from ...search.tree_arrays import Array
-from .. import Outcome
+from .. import Outcome, TableRow
 from ..displays import Answer, Claim, Display, Rebuilt, table
 from ..formulas import values
 from .rates import Row, table_1
@@ -66,7 +66,7 @@ def drawn(seed: int) -> dict[str, Array]:
 
 def own_rows(seed: int) -> Outcome:
     """Rounds until the bound that ends each theorem's proof is epsilon, over the printed row."""
-    at, rows = drawn(seed), list[dict[str, Any]]()
+    at, rows = drawn(seed), list[TableRow]()
     for name in OWN:
         row = statement(f"yuan/table1-{name}~formula")
         still, bound = (row.defined(side) for side in row.when[0].args)
@@ -100,7 +100,7 @@ def linear_speedup() -> Outcome:
     """Rounds of FedMSPP with theorem 3's step size on two groups of devices, by b; the row falls like 1/b."""
     theorem = statement("yuan/table1-thm3")
     error = theorem.defined(theorem.relations[0].args[0])
-    epsilon, rows = 10.0**-6, list[dict[str, Any]]()
+    epsilon, rows = 10.0**-6, list[TableRow]()
     for b in BATCHES:
 
         def still(T: Array, b: int = b) -> Array:
@@ -135,7 +135,7 @@ EXPECTED = {  # what the text says of each row, as an order in epsilon alone
 
 def compared() -> Outcome:
     """The exponents of the rows for small epsilon."""
-    rows: list[dict[str, Any]] = []
+    rows: list[TableRow] = []
     for name, said in EXPECTED.items():
         rows.append({"row": name, "exponent": exponent(statement(f"yuan/table1-{name}").order), "said": said})
     agree = sum(abs(row["exponent"] - row["said"]) < NEAR for row in rows)

@@ -8,14 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
 from fedaudit.problems.losses.logistic import Reading
 
 from ...search.tree_arrays import Array
-from .. import Outcome
+from .. import Outcome, TableRow
 from ..displays import Answer, Claim, Display, Rebuilt, table
 from . import exact, fedda, rounds
 from .logistic import (
@@ -65,10 +64,10 @@ def races(seed: int, how: Reading, tau: int) -> list[dict[str, Array]]:
     return [{name: curves[k] for name, curves in every.items()} for k in range(len(there))]
 
 
-def drift_row(name: str, races_run: Sequence[dict[str, Array]]) -> dict[str, Any]:
+def drift_row(name: str, races_run: Sequence[dict[str, Array]]) -> TableRow:
     """tau = 10 under one reading: where FedDA ends while algorithm 1 reaches machine precision."""
     ends = [settled(race["FedDA"]) for race in races_run]
-    row: dict[str, Any] = {"reading": name, "data sets": SETS, "algorithm 1 gets there": len(races_run)}
+    row: TableRow = {"reading": name, "data sets": SETS, "algorithm 1 gets there": len(races_run)}
     row |= {"FedDA stays above 1e-6": sum(end > FAR for end in ends)}
     return row | ({"FedDA ends at (median)": float(np.median(ends))} if ends else {})
 
@@ -85,7 +84,7 @@ def drift(by_reading: dict[str, list[dict[str, Array]]]) -> Outcome:
     return _outcome(rows, shown, reason)
 
 
-def order_row(name: str, tau: int, races_run: Sequence[dict[str, Array]]) -> dict[str, Any]:
+def order_row(name: str, tau: int, races_run: Sequence[dict[str, Array]]) -> TableRow:
     """Where the others are in the round in which algorithm 1 reaches machine precision."""
     at: dict[str, list[float]] = {method: [] for method in METHODS if method != "algorithm 1"}
     for race in races_run:
@@ -93,7 +92,7 @@ def order_row(name: str, tau: int, races_run: Sequence[dict[str, Array]]) -> dic
         for method, values in at.items():
             curve = race[method]
             values.append(float(curve[min(when, len(curve) - 1)]))
-    row: dict[str, Any] = {"reading": name, "tau": tau, "data sets": len(races_run)}
+    row: TableRow = {"reading": name, "tau": tau, "data sets": len(races_run)}
     row |= {f"{method} then (median)": float(np.median(values)) for method, values in at.items() if values}
     middle = ("FedDA", "Fast-FedDA")
     worst = sum(all(at["FedMid"][k] >= at[m][k] for m in middle) for k in range(len(races_run)))
@@ -106,7 +105,7 @@ def order(by_tau: dict[int, dict[str, list[dict[str, Array]]]]) -> Outcome:
     """FedMid last and Fast-FedDA slow with one local update, both behind FedDA with ten."""
     rows = [order_row(name, tau, races) for tau, by in by_tau.items() for name, races in by.items()]
 
-    def holds(row: dict[str, Any]) -> bool:
+    def holds(row: TableRow) -> bool:
         of = (
             ("FedMid is the worst", "Fast-FedDA is slower than FedDA")
             if row["tau"] == 1
@@ -124,7 +123,7 @@ def order(by_tau: dict[int, dict[str, list[dict[str, Array]]]]) -> Outcome:
     return _outcome(rows, shown, f"in the round in which algorithm 1 reaches {PRECISION:g}; {reason}")
 
 
-def _outcome(rows: Sequence[dict[str, Any]], shown: Sequence[bool], reason: str) -> Outcome:
+def _outcome(rows: Sequence[TableRow], shown: Sequence[bool], reason: str) -> Outcome:
     """The first of the readings is what is printed."""
     names = list(dict.fromkeys(row["reading"] for row in rows))
     under = tuple(name for name, holds in list(zip(names, shown, strict=True))[1:] if holds)
@@ -179,7 +178,7 @@ def figure_2(seed: int) -> Rebuilt:
 # --- figure 3 ---------------------------------------------------------------------------------------------------------
 
 
-def stochastic_row(seed: int, name: str, how: Reading) -> dict[str, Any]:
+def stochastic_row(seed: int, name: str, how: Reading) -> TableRow:
     """Where the three methods settle on the data sets of one reading, for b = 1 and b = 20."""
     ends = {
         (method, b): np.array([settled(np.nan_to_num(curve, nan=np.inf)) for curve in curves])
@@ -189,7 +188,7 @@ def stochastic_row(seed: int, name: str, how: Reading) -> dict[str, Any]:
     ours, more = ends["algorithm 1", 1], ends["algorithm 1", 20]
     moving = more > 0  # 0: optimal at the start
     count = int(moving.sum())
-    row: dict[str, Any] = {"reading": name, "data sets": count}
+    row: TableRow = {"reading": name, "data sets": count}
     row |= {f"{method}, b = {b} (median)": float(np.median(x[moving])) for (method, b), x in ends.items() if count}
     others = np.minimum(ends["FedDA", 20], ends["Fast-FedDA", 20])
     first = np.minimum(ends["FedDA", 1], ends["Fast-FedDA", 1])

@@ -12,7 +12,7 @@ from fedaudit.bounds.papers.zhang.methods import COMPACT, PROPOSED
 from fedaudit.problems.losses.logistic import Reading
 
 from ...search.tree_arrays import Array
-from .. import Experiment, Outcome
+from .. import Experiment, Outcome, TableRow
 from .logistic import (
     DEFAULT,
     LIMIT,
@@ -46,13 +46,13 @@ class Race:
     figure: str = "zhang.race"
 
 
-def row(seed: int, observation: Observation) -> dict[str, Any]:
+def row(seed: int, observation: Observation) -> TableRow:
     """One reading: on how many data sets each tau reaches machine precision."""
     look, curves, moving = observation.look, observation.curves, observation.moving
     done = {tau: [reached(curves[tau][k], PRECISION) is not None for k in moving] for tau in LIMIT}
     L = look.task(seed).problem.smoothness()
     idle = look.draws - len(moving)
-    summary: dict[str, Any] = {"reading": look.name, "data sets": look.draws, "optimal at the start": idle}
+    summary: TableRow = {"reading": look.name, "data sets": look.draws, "optimal at the start": idle}
     summary |= {"median eta~ L, tau = 1": _short(60 * float(np.median(L)))}
     for tau in LIMIT:
         summary |= {f"reach, tau = {tau}": sum(done[tau])}
@@ -61,7 +61,7 @@ def row(seed: int, observation: Observation) -> dict[str, Any]:
     return summary | {"reach both": sum(a and b for a, b in zip(*done.values(), strict=True))}
 
 
-def shown(summary: dict[str, Any]) -> bool:
+def shown(summary: TableRow) -> bool:
     """For both tau on more than half of the data sets; those that start at the minimiser count neither way."""
     return 2 * summary["reach both"] > summary["data sets"] - summary["optimal at the start"]
 
@@ -90,7 +90,7 @@ def run(seed: int, effort: float) -> Outcome:
     return Outcome(shown(printed), reason, sum(r["data sets"] for r in rows), rows, under)
 
 
-def _counted(row: dict[str, Any]) -> str:
+def _counted(row: TableRow) -> str:
     idle = row["optimal at the start"]
     return (
         f"{row['reading']}: machine precision for tau = 1 on {row['reach, tau = 1']}, for tau = 10 on "

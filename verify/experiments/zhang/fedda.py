@@ -9,8 +9,6 @@ the model in every round (section 1.1's words) both are one method for tau = 1: 
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from fedaudit.bounds.language.method import Method
@@ -18,7 +16,7 @@ from fedaudit.bounds.papers.zhang.baselines import FEDDA, FEDDA_RESTARTED
 from fedaudit.bounds.papers.zhang.methods import PROPOSED
 
 from ...search.tree_arrays import Array
-from .. import Experiment, Outcome
+from .. import Experiment, Outcome, TableRow
 from .exact import Race, representative
 from .logistic import (
     METHODS,
@@ -56,11 +54,11 @@ def apart(sets: Task, method: Method) -> Array:
     return np.abs(ours - theirs).max(axis=(1, 2)) / np.where(size > 0, size, 1.0)
 
 
-def row(seed: int, observation: Observation) -> dict[str, Any]:
+def row(seed: int, observation: Observation) -> TableRow:
     """One reading."""
     look, runs = observation.look, observation.curves[1]
     there = [k for k, c in enumerate(runs) if rate(c) is not None and reached(c, PRECISION) is not None]
-    summary: dict[str, Any] = {"reading": look.name, "data sets": look.draws}
+    summary: TableRow = {"reading": look.name, "data sets": look.draws}
     summary |= {"optimal at the start": look.draws - len(observation.moving), "algorithm 1 gets there": len(there)}
     if not there:
         return summary | {"FedDA too": 0, "equal rate": 0, "same iterates": 0}
@@ -78,7 +76,7 @@ def row(seed: int, observation: Observation) -> dict[str, Any]:
     return summary
 
 
-def shown(summary: dict[str, Any]) -> bool:
+def shown(summary: TableRow) -> bool:
     """On every data set where algorithm 1 reaches machine precision, of which there must be one."""
     return 0 < summary["algorithm 1 gets there"] == summary["equal rate"]
 
@@ -102,7 +100,7 @@ def run(seed: int, effort: float) -> Outcome:
     return Outcome(shown(printed), reason, sum(r["data sets"] for r in rows), rows, under)
 
 
-def _counted(row: dict[str, Any]) -> str:
+def _counted(row: TableRow) -> str:
     count, idle = row["algorithm 1 gets there"], row["optimal at the start"]
     return (
         f"{row['reading']}: rates to machine precision agree to 1 percent on {row['equal rate']} of the {count} data "

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from ...search.tree_arrays import Array
-from .. import Experiment, Outcome
+from .. import Experiment, Outcome, TableRow
 from .logistic import PRECISION, SETTLED_AFTER, Observation, looks, observed, reached, settled
 
 ID = "zhang/sec4.1-rounds"
@@ -44,11 +43,11 @@ def ratios(observation: Observation) -> Array:
     return rounds_saved
 
 
-def row(name: str, saved: Array) -> dict[str, Any]:
+def row(name: str, saved: Array) -> TableRow:
     """One reading."""
     last = saved[:, -1][saved[:, -1] > 0]
     idle = int((saved[:, -1] == 0).sum())
-    summary: dict[str, Any] = {"reading": name, "data sets": len(saved), "optimal at the start": idle}
+    summary: TableRow = {"reading": name, "data sets": len(saved), "optimal at the start": idle}
     summary |= {"both reach machine precision": len(last)}
     if len(last):
         summary |= {f"{part} ratio": float(f"{x:.3g}") for part, x in _parts(last)}
@@ -60,7 +59,7 @@ def _parts(x: Array) -> tuple[tuple[str, float], ...]:
     return (("smallest", float(x.min())), ("median", float(np.median(x))), ("largest", float(x.max())))
 
 
-def shown(summary: dict[str, Any]) -> bool:
+def shown(summary: TableRow) -> bool:
     """For the median over the data sets on which both tau reach machine precision."""
     return TAU / ROUGHLY <= summary.get("median ratio", 0.0) <= TAU * ROUGHLY
 
@@ -77,7 +76,7 @@ def run(seed: int, effort: float) -> Outcome:
     return Outcome(shown(printed), reason, sum(r["data sets"] for r in rows), rows, under)
 
 
-def _counted(row: dict[str, Any]) -> str:
+def _counted(row: TableRow) -> str:
     count, idle = row["both reach machine precision"], row["optimal at the start"]
     rest = f"{row['data sets'] - idle} data sets; {idle} more start at the minimiser and count neither way"
     if not count:

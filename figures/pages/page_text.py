@@ -1,0 +1,47 @@
+"""Small pieces of every page: numbers, first letters, where a tightness lies on its scale, pictures and digests."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import math
+
+from ..words import numbers
+
+__all__ = ["begun", "data_uri", "digest", "scale", "short"]
+
+LOW, HIGH, WIDTH = 1e-3, 1e1, 80  # the scale of tightness beside each number, and its width
+
+
+def scale(tightness: float | None) -> float | None:
+    """Where a tightness lies on its scale, from the left; None where a logarithmic scale has no place for it."""
+    if tightness is None or tightness <= 0:
+        return None
+    share = math.log(min(max(tightness, LOW), HIGH) / LOW) / math.log(HIGH / LOW)
+    return round(4 + share * (WIDTH - 8), 1)
+
+
+def begun(text: str) -> str:
+    """As the first words of a line: names inside it keep their letters."""
+    return text[:1].upper() + text[1:]
+
+
+def short(value: object) -> str:
+    """A number as people read it; other values as they are; nothing for None."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, int):
+        return f"{value:,}"
+    if isinstance(value, float):
+        return numbers.short(value)
+    return "" if value is None else str(value)
+
+
+def data_uri(picture: bytes) -> str:
+    """An SVG inside the page. As an image it can neither run scripts nor clash with another figure's ids."""
+    return "data:image/svg+xml;base64," + base64.b64encode(picture).decode()
+
+
+def digest(text: str) -> str:
+    """A script or style sheet as the page's policy names it."""
+    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"

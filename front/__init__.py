@@ -43,8 +43,9 @@ if TYPE_CHECKING:
         sqrt,
     )
     from fedaudit.bounds.language.knobs import free, unit
-    from fedaudit.bounds.language.method import (
-        Method,
+    from fedaudit.bounds.language.method import Method
+    from fedaudit.bounds.language.statement import Assumption, Glossary, Statement
+    from fedaudit.bounds.language.vectors import (
         expect,
         f,
         f_i,
@@ -61,7 +62,6 @@ if TYPE_CHECKING:
         vector,
         w_star,
     )
-    from fedaudit.bounds.language.statement import Assumption, Glossary, Statement
     from fedaudit.problems.runs.user_problem import Problem
     from fedaudit.verify.certify.command import Certified
     from fedaudit.verify.results.audit_result import Audited, Derivation, Linted
@@ -159,12 +159,13 @@ __all__ = [
 
 _ALGEBRA = ("Abs", "Eq", "Ge", "Gt", "Le", "Lt", "Max", "Min", "Ne", "Product", "Rational", "Sum", "exp", "log", "sqrt")
 _VECTORS = ("full_grad", "grad", "mean", "neighbours", "noisy", "prox", "start", "vector", "w_star")
-_METHOD = ("Method", "expect", "f", "f_i", "f_star", "inner", "norm2", *_VECTORS)
+_RUN_NUMBERS = ("expect", "f", "f_i", "f_star", "inner", "norm2", *_VECTORS)
 _API = ("audit", "certify", "derive", "hunt", "lint", "load", "plot", "prove", "statement", "statements", "worst")
 _VERDICTS = ("NotReproduced", "Proved", "Refuted", "Reproduced", "ReproducedIf", "Survived", "Undecided")
 _HOME = {
     **dict.fromkeys(_ALGEBRA, ".bounds.language.algebra"),
-    **dict.fromkeys(_METHOD, ".bounds.language.method"),
+    **dict.fromkeys(_RUN_NUMBERS, ".bounds.language.vectors"),
+    "Method": ".bounds.language.method",
     **dict.fromkeys(("Assumption", "Glossary", "Statement"), ".bounds.catalogue.statement_services"),
     **dict.fromkeys(("free", "unit"), ".bounds.language.knobs"),
     **dict.fromkeys(_API, ".api.moves"),

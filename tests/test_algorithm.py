@@ -15,8 +15,9 @@ import fedaudit as fa
 from fedaudit.bounds.catalogue.discovery import methods
 from fedaudit.bounds.formulas.algorithm_box import algorithm, box, measures
 from fedaudit.bounds.formulas.statement_text import parts, show
-from fedaudit.bounds.language.method import (
-    Method,
+from fedaudit.bounds.language.method import Method
+from fedaudit.bounds.language.method_interface import measured
+from fedaudit.bounds.language.vectors import (
     axis,
     expect,
     f_star,
@@ -30,7 +31,6 @@ from fedaudit.bounds.language.method import (
     prox,
     vector,
 )
-from fedaudit.bounds.language.method_interface import measured
 from fedaudit.bounds.lint.checks import lint
 from fedaudit.bounds.lint.method_dimensions import mismatches
 from fedaudit.cli import main

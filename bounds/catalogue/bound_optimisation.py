@@ -57,8 +57,8 @@ def minimise(plan: Plan, name: str, values: Mapping[str, Fraction], among: Seque
                         "a symbol of its right-hand side", f"pick one of {plan.names()}")  # fmt: skip
 
     def cost(x: Fraction) -> float:
-        made = _tried(plan, {**others, name: x})
-        return math.inf if made is None or made.failing else sign * made.value.approx
+        result = _tried(plan, {**others, name: x})
+        return math.inf if result is None or result.failing else sign * result.value.approx
 
     plan.at({**others, name: among[0] if among else Fraction(1)})  # what is missing is said here
     if among or plan.domains[name] in ("count", "index"):
@@ -69,12 +69,12 @@ def minimise(plan: Plan, name: str, values: Mapping[str, Fraction], among: Seque
         how = f"each of {len(tried)} values from {tried[0]} to {tried[-1]}, exactly"
         if best == len(tried) - 1 and len(tried) > 1:
             how += "; the last one is the best, so try a wider range"
-        found = tried[best]
+        best_value = tried[best]
     else:
-        found, how = _golden(cost), "a grid and a golden section in floats, between 1e-9 and 1e9"
-    if math.isinf(cost(found)):
+        best_value, how = _golden(cost), "a grid and a golden section in floats, between 1e-9 and 1e9"
+    if math.isinf(cost(best_value)):
         raise UserError(f"--minimise {name}", f"a value of {name} that meets every condition", "change the others")
-    return Best(name, found, plan.at({**others, name: found}), how)
+    return Best(name, best_value, plan.at({**others, name: best_value}), how)
 
 
 def _tried(plan: Plan, values: Mapping[str, Fraction]) -> Bound | None:
@@ -106,8 +106,8 @@ def _golden(cost: Callable[[Fraction], float]) -> Fraction:
             a, c, left = c, d, right
             d = a + GOLDEN * (b - a)
             right = at(d)
-    found = min((Fraction(math.exp(u)) for u in (a, c, d, b, grid[best])), key=cost)
-    return _short(found, cost)
+    nearest = min((Fraction(math.exp(u)) for u in (a, c, d, b, grid[best])), key=cost)
+    return _short(nearest, cost)
 
 
 def _short(x: Fraction, cost: Callable[[Fraction], float]) -> Fraction:
@@ -124,8 +124,8 @@ def sensitivity(plan: Plan, values: Mapping[str, Fraction]) -> dict[str, float |
     What the statement chooses moves along. Counts move as reals do; None where a sum ends at one.
     """
     constants = [name for name in values if plan.domains[name.partition("(")[0]] != "index"]
-    made = {name: _elasticity(plan, values, name) for name in constants}
-    return dict(sorted(made.items(), key=lambda pair: -abs(pair[1] or 0.0)))
+    elasticities = {name: _elasticity(plan, values, name) for name in constants}
+    return dict(sorted(elasticities.items(), key=lambda pair: -abs(pair[1] or 0.0)))
 
 
 def _elasticity(plan: Plan, values: Mapping[str, Fraction], name: str) -> float | None:
@@ -142,7 +142,7 @@ def _elasticity(plan: Plan, values: Mapping[str, Fraction], name: str) -> float 
 
 def crossings(names: Sequence[str], axis: Sequence[Fraction], bounds: Sequence[Sequence[float]]) -> list[Crossing]:
     """Where two of the bounds, each along the axis, change places; a tie counts for neither."""
-    found: list[Crossing] = []
+    crossings: list[Crossing] = []
     for m in range(len(names)):
         for n in range(m + 1, len(names)):
             pairs = zip(bounds[m], bounds[n], strict=True)
@@ -150,5 +150,5 @@ def crossings(names: Sequence[str], axis: Sequence[Fraction], bounds: Sequence[S
             for (x, before), (y, after) in pairwise(signs):
                 if before != after:
                     lower = (names[m], names[n]) if before else (names[n], names[m])
-                    found.append(Crossing(*lower, x, y))
-    return found
+                    crossings.append(Crossing(*lower, x, y))
+    return crossings

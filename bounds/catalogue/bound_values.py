@@ -90,7 +90,7 @@ class Bound(Recorded):
 
     @property
     def value(self) -> Value:
-        """Of the first relation's right-hand side."""
+        """The value of the first relation's right-hand side."""
         return self.sides[0].value
 
     @property
@@ -104,9 +104,9 @@ class Bound(Recorded):
 
     def to_records(self) -> list[dict[str, Any]]:
         """One row per term of each relation: the values that were given, and the term's."""
-        given = {name: float(x) for name, x in self.values.items()}
+        constants = {name: float(x) for name, x in self.values.items()}
         return [
-            {**given, "left": side.left, "relation": side.relation, "term": t.term, "value": t.value.approx}
+            {**constants, "left": side.left, "relation": side.relation, "term": t.term, "value": t.value.approx}
             for side in self.sides
             for t in side.terms
         ]
@@ -310,8 +310,8 @@ class Plan:
             raise UserError(f"no bound ({error})", "values at which it is a number", "change one") from error
 
     def scope(self, values: Mapping[str, Fraction]) -> Scope:
-        given = {name: fmpq(x.numerator, x.denominator) for name, x in values.items()}
-        return Scope(given, {name: rule for name, rule in self.rules.items() if name not in given or rule.index})
+        numbers = {name: fmpq(x.numerator, x.denominator) for name, x in values.items()}
+        return Scope(numbers, {name: rule for name, rule in self.rules.items() if name not in numbers or rule.index})
 
     def _condition(
         self, text: str, made: Formula[Any], part: Tree, values: Mapping[str, Fraction], scope: Scope
@@ -337,11 +337,11 @@ class Plan:
 
 def bound(statement: Statement, values: Mapping[str, Given]) -> Bound:
     """The bound at one choice of values; raises `UserError`, also where a condition fails."""
-    made = table(statement, values)
-    if len(made) != 1:
-        raise UserError(f"{len(made)} combinations of values", "one", "ask for `bound_table`")
-    made[0].must_hold()
-    return made[0]
+    bounds = table(statement, values)
+    if len(bounds) != 1:
+        raise UserError(f"{len(bounds)} combinations of values", "one", "ask for `bound_table`")
+    bounds[0].must_hold()
+    return bounds[0]
 
 
 def table(statement: Statement, values: Mapping[str, Given | Iterable[Given]]) -> list[Bound]:

@@ -45,12 +45,12 @@ def statements_of(paper: str) -> tuple[Statement, ...]:
     """All statements of one paper, in the order of their modules and of their text."""
     if paper not in papers():
         raise UserError(_unknown(paper, papers()))
-    found: dict[str, Statement] = {}
+    by_id: dict[str, Statement] = {}
     for module in modules_of(paper):
         for made in statements_in(module):
-            if found.setdefault(made.id, made) is not made:
+            if by_id.setdefault(made.id, made) is not made:
                 raise UserError(f"got two statements with the id {made.id}, expected one; do: rename one of them")
-    return tuple(found.values())
+    return tuple(by_id.values())
 
 
 def statements_in(module: ModuleType) -> Iterator[Statement]:
@@ -69,9 +69,9 @@ def alone(identifier: str) -> Statement | None:
     likely = [name for said in (identifier, label) for name, text in texts.items() if f'"{said}"' in text]
     for name in dict.fromkeys((*likely, *texts)):  # an id may be put together
         module = root if name == "__init__" else importlib.import_module(f"{root.__name__}.{name}")
-        found = next((s for s in statements_in(module) if s.id == identifier), None)
-        if found is not None:
-            return found
+        wanted = next((s for s in statements_in(module) if s.id == identifier), None)
+        if wanted is not None:
+            return wanted
     return None
 
 
@@ -107,15 +107,15 @@ def methods(selectors: Sequence[str] = ()) -> list[tuple[str, Method]]:
         path, inside, wanted = selector.partition("::")
         if path.endswith(".py"):
             own = [(path, m) for m in methods_in(_loaded(path))]
-            found = [(p, m) for p, m in own if not inside or fnmatch.fnmatchcase(m.id, wanted)]
-            known = [m.id for _, m in own]
+            chosen_here = [(p, m) for p, m in own if not inside or fnmatch.fnmatchcase(m.id, wanted)]
+            names = [m.id for _, m in own]
         else:
-            found = [(p, m) for p, m in pool if selector in (p, m.id, f"{p}/{m.id}")]
-            known = sorted({name for p, m in pool for name in (p, m.id)})
-        if not found:
-            expected = f"a method ({', '.join(known) or 'it defines none'})"
+            chosen_here = [(p, m) for p, m in pool if selector in (p, m.id, f"{p}/{m.id}")]
+            names = sorted({name for p, m in pool for name in (p, m.id)})
+        if not chosen_here:
+            expected = f"a method ({', '.join(names) or 'it defines none'})"
             raise UserError(selector, expected, "`fedaudit methods` lists them")
-        chosen |= {id(m): (p, m) for p, m in found}
+        chosen |= {id(m): (p, m) for p, m in chosen_here}
     return list(chosen.values())
 
 
@@ -123,10 +123,10 @@ def find(selectors: Sequence[str]) -> list[Statement]:
     """The statements that the selectors name; a user's file that ends the process is bad input like any other."""
     own = [path for selector in selectors if (path := file_of(selector))]
     with _users_own(own, "statements"):
-        found = statements(selectors)
-    for made in found if own else ():
+        chosen = statements(selectors)
+    for made in chosen if own else ():
         _named(made.id, own)
-    return found
+    return chosen
 
 
 def place(statement: Statement, path: str) -> str:
@@ -145,10 +145,10 @@ def find_methods(selectors: Sequence[str]) -> list[tuple[str, Method]]:
     """The methods that the selectors name, each with its paper or file."""
     own = [path for selector in selectors if (path := file_of(selector))]
     with _users_own(own, "methods"):
-        found = methods(selectors)
-    for _, made in found if own else ():
+        chosen = methods(selectors)
+    for _, made in chosen if own else ():
         _named(made.id, own)
-    return found
+    return chosen
 
 
 @contextmanager
@@ -183,20 +183,20 @@ def file_of(selector: str) -> str:
 
 def statement(identifier: str) -> Statement:
     """The one statement with this id."""
-    found = statements([identifier])
-    if len(found) != 1:
-        raise UserError(f"got {identifier!r}, which names {len(found)} statements, expected one id; do: pick one")
-    return found[0]
+    matches = statements([identifier])
+    if len(matches) != 1:
+        raise UserError(f"got {identifier!r}, which names {len(matches)} statements, expected one id; do: pick one")
+    return matches[0]
 
 
 def given(claim: Statement | str) -> Statement:
     """A statement, or the one with this id."""
     if isinstance(claim, Statement):
         return claim
-    found = find([claim])
-    if len(found) != 1:
-        raise UserError(f"{claim!r}, which names {len(found)} statements", "one id", "pick one of them")
-    return found[0]
+    matches = find([claim])
+    if len(matches) != 1:
+        raise UserError(f"{claim!r}, which names {len(matches)} statements", "one id", "pick one of them")
+    return matches[0]
 
 
 def catalogue(extra: Iterable[Statement] = ()) -> dict[str, Statement]:
@@ -219,10 +219,10 @@ def _select(selector: str) -> list[Statement]:
         return list(statements_of(selector))
     paper, slash, _ = selector.partition("/")
     pool = statements_of(paper) if slash and paper in papers() else statements()
-    found = [s for s in pool if s.id == selector] or [s for s in pool if fnmatch.fnmatchcase(s.id, selector)]
-    if not found:
+    matches = [s for s in pool if s.id == selector] or [s for s in pool if fnmatch.fnmatchcase(s.id, selector)]
+    if not matches:
         raise UserError(_unknown(selector, [s.id for s in statements()] + list(papers())))
-    return found
+    return matches
 
 
 def _from_file(path: str, wanted: str) -> list[Statement]:
@@ -232,10 +232,10 @@ def _from_file(path: str, wanted: str) -> list[Statement]:
     for made in own:
         if (fault := long_number(made)) is not None:
             raise UserError(f"{place(made, path)}: {made.id}: {fault}")
-    found = [s for s in own if s.id == wanted] or [s for s in own if fnmatch.fnmatchcase(s.id, wanted)]
-    if not found:
+    matches = [s for s in own if s.id == wanted] or [s for s in own if fnmatch.fnmatchcase(s.id, wanted)]
+    if not matches:
         raise UserError(f"{path}::{wanted}", f"one of {', '.join(s.id for s in own)}", "pick one of them")
-    return found
+    return matches
 
 
 class _Fresh(SourceFileLoader):

@@ -15,8 +15,9 @@ from sympy.printing.str import StrPrinter
 
 from fedaudit.errors import UserError
 
-from ..language.method import Method, Number, Vector, Weights
+from ..language.method import Method
 from ..language.method_interface import size, symbols
+from ..language.vectors import Number, Vector, Weights
 
 PHASES = ("server", "client", "begin", "local", "end", "update")
 COMMENTS = {
@@ -109,8 +110,8 @@ def _entry(key: Any, method: Method) -> str:
         said = f"{_quoted(str(key))}, {_quoted(dim)}, {_quoted(meaning)}{told}{_sign(key)}"
         return f"{name_of(key)} = GLOSSARY.quantity({said})"
     if key.is_integer:
-        made = "count" if key.is_positive else "index"
-        return f"{name_of(key)} = GLOSSARY.{made}({_quoted(str(key))}, {_quoted(meaning)}{told})"
+        maker = "count" if key.is_positive else "index"
+        return f"{name_of(key)} = GLOSSARY.{maker}({_quoted(str(key))}, {_quoted(meaning)}{told})"
     sign = "" if key.is_positive else _sign(key)
     return f"{name_of(key)} = GLOSSARY.symbol({_quoted(str(key))}, {_quoted(dim)}, {_quoted(meaning)}{told}{sign})"
 

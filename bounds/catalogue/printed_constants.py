@@ -35,7 +35,7 @@ class Constant:
 
 def constants(statement: Statement, fields: Sequence[str] = ("then", "where", "choose", "when")) -> list[Constant]:
     """Every number printed in a statement, exponents included; minus signs and divisions are not numbers."""
-    found: list[Constant] = []
+    constants: list[Constant] = []
     for name in fields:
         value = getattr(statement, name)
         if name in ("where", "choose"):
@@ -43,8 +43,8 @@ def constants(statement: Statement, fields: Sequence[str] = ("then", "where", "c
         else:
             parts = list(enumerate(value if isinstance(value, tuple) else (value,)))
         for key, expr in parts:
-            found += [Constant(name, key, path, number, inside) for path, number, inside in _numbers(expr, expr)]
-    return found
+            constants += [Constant(name, key, path, number, inside) for path, number, inside in _numbers(expr, expr)]
+    return constants
 
 
 def _numbers(

@@ -12,7 +12,8 @@ from typing import Any
 from sympy import Add, Expr, Symbol
 
 from ..language.algebra import fraction
-from ..language.method import Method, Number, Vector, Weights, quantity_name
+from ..language.method import Method, quantity_name
+from ..language.vectors import Number, Vector, Weights
 from .printer import PYTHON, latex_form, text
 
 INDENT = {"text": "  ", "latex": r"\quad "}

@@ -41,10 +41,10 @@ class Undefined(ArithmeticError):
 
 def quantities(*formulas: Basic) -> list[Basic]:
     """What must be given a value: free symbols, applied functions such as gap(t), sums over unknown terms."""
-    found: set[Basic] = set()
+    collected: set[Basic] = set()
     for formula in formulas:
-        _collect(formula, found)
-    return sorted(found, key=lambda q: q.sort_key())
+        _collect(formula, collected)
+    return sorted(collected, key=lambda q: q.sort_key())
 
 
 def opaque(expr: Basic) -> bool:
@@ -56,9 +56,9 @@ def opaque(expr: Basic) -> bool:
 
 def entangled(*formulas: Basic) -> bool:
     """Whether a sum is over something that stands elsewhere too: its value cannot be drawn on its own."""
-    found = [q for q in quantities(*formulas) if opaque(q)]
-    heads = {q: {getattr(part, "base", part.func) for part in q.atoms(AppliedUndef, Indexed)} for q in found}
-    return any(q != r and isinstance(q, Sum) and heads[q] & heads[r] for q in found for r in found)
+    drawn = [q for q in quantities(*formulas) if opaque(q)]
+    heads = {q: {getattr(part, "base", part.func) for part in q.atoms(AppliedUndef, Indexed)} for q in drawn}
+    return any(q != r and isinstance(q, Sum) and heads[q] & heads[r] for q in drawn for r in drawn)
 
 
 def _collect(expr: Basic, found: set[Basic], bound: frozenset[Basic] = frozenset()) -> None:
@@ -119,7 +119,7 @@ class Compiled:
             raise Undefined(str(error)) from error
 
     def exact(self, values: Sequence[Fraction]) -> Any:
-        """The same with Python's own fractions."""
+        """In rational arithmetic, from and to Python's own fractions; None as for `rational`."""
         value = self.rational([fmpq(v.numerator, v.denominator) for v in values])
         return Fraction(int(value.p), int(value.q)) if isinstance(value, fmpq) else value
 
@@ -128,7 +128,7 @@ class Compiled:
         return self.precise_in(balls([fmpq(v.numerator, v.denominator) for v in values]))
 
     def precise_in(self, values: Sequence[arb]) -> arb:
-        """The same where the values are `balls` already."""
+        """A ball of about 60 digits, from values that are `balls` already; raises `Undefined`."""
         with ctx.workdps(DIGITS):
             try:
                 value = self._precise(values)

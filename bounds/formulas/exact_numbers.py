@@ -200,10 +200,10 @@ def _total(variable: str, low: Tree, high: Tree, body: Tree) -> Formula[Number]:
         start, end = _whole(first(scope)), _whole(last(scope))
         if end - start > LONGEST_SUM:
             raise Undefined(f"a sum of more than {LONGEST_SUM:,} terms")
-        made: Number = fmpq(0)
+        whole: Number = fmpq(0)
         for n in range(start, end + 1):
-            made = _sum(made, term(scope.inside({variable: fmpq(n)})))
-        return made
+            whole = _sum(whole, term(scope.inside({variable: fmpq(n)})))
+        return whole
 
     return run
 

@@ -64,21 +64,21 @@ def parse(text: str) -> Parsed:
         raise Unread(f"{len(text)} characters, more than {LONGEST}")
     reader = _Reader(text)
     left = reader.sum()
-    found = RELATIONS.get(reader.take())
-    if found is None:
+    relation = RELATIONS.get(reader.take())
+    if relation is None:
         raise Unread(f"{reader.before} where a relation is expected")
     right = reader.sum()
     if reader.token:
         raise Unread(f"{reader.here} after the relation's right side")
-    return Parsed(found, left, right)
+    return Parsed(relation, left, right)
 
 
 class _Reader:
     """Recursive descent over the tokens."""
 
     def __init__(self, text: str) -> None:
-        found = [(m.start() + 1, SAME.get(m[0], m[0])) for m in TOKEN.finditer(text) if m[0] not in SPACES]
-        self.columns, self.tokens = [n for n, _ in found], [token for _, token in found]
+        tokens = [(m.start() + 1, SAME.get(m[0], m[0])) for m in TOKEN.finditer(text) if m[0] not in SPACES]
+        self.columns, self.tokens = [n for n, _ in tokens], [token for _, token in tokens]
         self.at, self.depth = 0, 0
 
     @property
@@ -124,24 +124,24 @@ class _Reader:
             terms.remove(best)
         if any(term[0] == "best" for _, term in terms):
             raise Unread(f"f^* without f at a point, before {self.here}")
-        (sign, made), *rest = terms
-        made = ("neg", made) if sign == "-" else made
+        (sign, total), *rest = terms
+        total = ("neg", total) if sign == "-" else total
         for sign, term in rest:
-            made = (sign, made, term)
-        return made
+            total = (sign, total, term)
+        return total
 
     def product(self) -> Tree:
-        made = self.power()
+        product = self.power()
         while self.token and self.token not in ("+", "-", ",", *CLOSING.values(), *RELATIONS):
             if self.token == "/":
                 self.take()
-                made = ("/", made, self.power())
+                product = ("/", product, self.power())
             else:
                 self.at += self.token in ("·", "*")
-                made = ("*", made, self.power())
-        if made[0] in ("*", "/") and any(part[0] in ("value", "best") for part in parts(made)):
+                product = ("*", product, self.power())
+        if product[0] in ("*", "/") and any(part[0] in ("value", "best") for part in parts(product)):
             raise Unread(f"a product with f at a point, before {self.here}")
-        return made
+        return product
 
     def power(self) -> Tree:
         base = self.factor()
@@ -162,10 +162,10 @@ class _Reader:
         self.depth += 1
         if self.depth > DEEPEST:
             raise Unread(f"more than {DEEPEST} brackets in one another")
-        made = self.sum(bare=bare)
+        inside = self.sum(bare=bare)
         self.depth -= 1
         self.expect(CLOSING[opening])
-        return made
+        return inside
 
     def factor(self) -> Tree:
         token = self.token

@@ -218,9 +218,9 @@ def _domains(statement: Statement, relations: list[Any], inputs: Mapping[str, st
     domains = {s.name: domain_of(s) for s in symbols}
     for quantity in (f for e, _ in exprs for f in e.atoms(AppliedUndef, Indexed)):
         domains[name_of(quantity)] = _narrower(domain_of(quantity), domains.get(name_of(quantity)))
-    known = {s.name: s for s in statement.glossary if isinstance(s, Symbol)}
+    symbols_by_name = {s.name: s for s in statement.glossary if isinstance(s, Symbol)}
     for name, least in inputs.items():
-        domains.setdefault(name, domain_of(known[name]) if name in known else least)
+        domains.setdefault(name, domain_of(symbols_by_name[name]) if name in symbols_by_name else least)
     return dict(sorted(domains.items()))
 
 
@@ -252,7 +252,7 @@ def name_of(head: Basic) -> str:
 
 
 def _narrower(domain: str, other: str | None) -> str:
-    """Of a quantity that shares its name with a symbol (gamma and gamma(t)), the domain that both have."""
+    """The domain that a quantity and a symbol of the same name (gamma(t) and gamma) both have."""
     order = ("real", "nonnegative", "positive")
     return domain if other is None else other if other not in order else max(domain, other, key=order.index)
 

@@ -99,11 +99,11 @@ def _method(statement: Statement, *, as_latex: bool) -> list[tuple[str, list[str
     meant = [a.means for a in (*statement.let, *statement.implicit) if a.means is not None]
     exprs: list[Any] = [statement.defined(e) for e in (*statement.relations, *statement.when, *meant)]
     used = {quantity_name(f) for e in exprs for f in e.atoms(AppliedUndef, Symbol)}
-    found = [
+    blocks = [
         ("algorithm", algorithm(statement.method, as_latex=as_latex)),
         ("measures", measures(statement.method, used, as_latex=as_latex)),
     ]
-    return found if as_latex else [(name, [in_greek(line) for line in lines]) for name, lines in found]
+    return blocks if as_latex else [(name, [in_greek(line) for line in lines]) for name, lines in blocks]
 
 
 def show(statement: Statement) -> str:
@@ -115,13 +115,13 @@ def show(statement: Statement) -> str:
     lines = [f"{statement.id}  ({statement.kind})", statement.title, f"printed: {statement.cite}"]
     lines += _block("let", [said(a) for a in statement.let])
     lines += _block("implicit", [said(a) for a in statement.implicit])
-    made = dict(formulas(statement))
+    lines_of = dict(formulas(statement))
     for name in ("choose", "when", "then", "for all", "where"):
-        lines += _block(name, made[name])
+        lines += _block(name, lines_of[name])
     for name, rows in _method(statement, as_latex=False):
         lines += _block(name, rows)
     for name in ("limit", "printed order"):
-        lines += _block(name, made[name])
+        lines += _block(name, lines_of[name])
     lines += _block("follows from", [", ".join(d.cites) for d in statement.follows_from])
     lines += _block("reading", list(statement.reading))
     lines += _block("repairs", [statement.repairs] if statement.repairs else [])
@@ -156,14 +156,14 @@ def letters(statement: Statement) -> dict[str, str]:
     used = {s for s, _ in used_symbols(statement)}
     if not isinstance(statement.method, str):
         used |= {q.func for q in (*statement.method.measures, *statement.method.formulas) if hasattr(q, "func")}
-    found = {str(s): e.latex for s, e in statement.glossary.items() if e.latex and (isinstance(s, Symbol) or s in used)}
+    names = {str(s): e.latex for s, e in statement.glossary.items() if e.latex and (isinstance(s, Symbol) or s in used)}
     if not isinstance(statement.method, str):
         claimed = {str(s) for s in statement.for_all}
         for symbol, name in statement.method.names.items():
             entry = statement.glossary.get(symbol)
             if name not in claimed:  # what the claim counts by keeps its own letter: the device m, not the size I
-                found[name] = (entry.latex if entry else "") or str(symbol)
-    return found
+                names[name] = (entry.latex if entry else "") or str(symbol)
+    return names
 
 
 def _words(assumptions: Iterable[Assumption]) -> list[dict[str, str]]:

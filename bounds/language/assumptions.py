@@ -67,6 +67,9 @@ ASSUMPTIONS: dict[str, RunAssumption] = {
     "mean_strongly_convex": RunAssumption(
         "losses", 1, "f = sum p_i f_i has curvature at least mu", against=BOUNDED, of_mean=True,
     ),
+    "mean_convex": RunAssumption(
+        "losses", 0, "f = sum p_i f_i is convex; a client's own loss need not be", of_mean=True,
+    ),
     "weakly_convex": RunAssumption("losses", 1, "every f_i has curvature at least -nu"),
     "prox_pl": RunAssumption(
         "losses", 1, "F = f + g meets the proximal Polyak-Lojasiewicz inequality with mu", of_mean=True,

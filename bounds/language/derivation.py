@@ -96,8 +96,8 @@ class Induction:
         """What the induction gives at `value`."""
         reached = Le(self.start, value) if value.is_integer else false
         needed = tuple(Requirement(c) for c in (reached, *(c.subs(self.over, value) for c in self.under)))
-        made = self.claim.subs(self.over, value)
-        return Known(made, f"{self.where or self.note} at {value}", "fact", needed, of=self, rule=value)
+        instance = self.claim.subs(self.over, value)
+        return Known(instance, f"{self.where or self.note} at {value}", "fact", needed, of=self, rule=value)
 
 
 Given = Known | Step | Induction
@@ -121,13 +121,13 @@ class Argument:
 
     def bound_of(self, relation: int) -> Given | None:
         """What the steps give for the left-hand side of this relation, if they say so."""
-        given = self.bound if isinstance(self.bound, tuple) else (self.bound,)
-        return given[relation] if relation < len(given) else None
+        bounds = self.bound if isinstance(self.bound, tuple) else (self.bound,)
+        return bounds[relation] if relation < len(bounds) else None
 
     @property
     def bounds(self) -> tuple[Given, ...]:
-        given = self.bound if isinstance(self.bound, tuple) else (self.bound,)
-        return tuple(g for g in given if g is not None)
+        bounds = self.bound if isinstance(self.bound, tuple) else (self.bound,)
+        return tuple(g for g in bounds if g is not None)
 
 
 @dataclass(frozen=True, slots=True)

@@ -49,7 +49,7 @@ ONE = Dimension()
 
 def dimension(text: str) -> Dimension:
     """Read "F/W^2", "W^2/F", "1", "F*W^-1"."""
-    made, sign = ONE, 1
+    product, sign = ONE, 1
     for token in text.replace("/", " / ").replace("*", " ").replace("·", " ").split():
         if token == "/":
             sign = -1
@@ -58,9 +58,9 @@ def dimension(text: str) -> Dimension:
         unit = {"F": Dimension(f=Fraction(1)), "W": Dimension(w=Fraction(1)), "1": ONE}.get(base)
         if unit is None:
             raise UserError(f"got dimension {text!r}, expected powers of F and W; do: write it like 'F/W^2'")
-        made = made * unit ** (sign * Fraction(power or 1))
+        product = product * unit ** (sign * Fraction(power or 1))
         sign = 1
-    return made
+    return product
 
 
 class DimensionError(ValueError):
@@ -92,13 +92,13 @@ def dimension_of(expr: Basic, glossary: Glossary) -> Dimension | None:
     if isinstance(expr, Add | Max | Min | Relational):
         return _agree(expr.args, glossary)
     if isinstance(expr, Mul):
-        made = ONE
+        product = ONE
         for part in expr.args:
             dim = dimension_of(part, glossary)
             if dim is None:
                 return None
-            made = made * dim
-        return made
+            product = product * dim
+        return product
     if isinstance(expr, exp | log | erf):
         _dimensionless(expr.args[0], glossary, "argument of {}", expr.func.__name__)
         return ONE

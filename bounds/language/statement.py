@@ -77,9 +77,9 @@ class Glossary(dict[Basic, Entry]):
 
     def symbol(self, name: str, dim: str, meaning: str, latex: str = "", **assumptions: bool) -> Any:
         """A scalar symbol; positive unless told otherwise (`real=True`, `nonnegative=True`, ...)."""
-        made = Symbol(name, **(assumptions or {"positive": True}))
-        self[made] = Entry(meaning, dimension(dim), latex)
-        return made
+        symbol = Symbol(name, **(assumptions or {"positive": True}))
+        self[symbol] = Entry(meaning, dimension(dim), latex)
+        return symbol
 
     def count(self, name: str, meaning: str, latex: str = "") -> Any:
         """A dimensionless positive integer: E, T, C, ..."""
@@ -91,9 +91,9 @@ class Glossary(dict[Basic, Entry]):
 
     def quantity(self, name: str, dim: str, meaning: str, latex: str = "", **assumptions: bool) -> Any:
         """An indexed quantity such as gap(t); `latex` is a template in which {0}, {1}, ... are the indices."""
-        made = cast("Any", Function(name, **(assumptions or {"real": True})))
-        self[made] = Entry(meaning, dimension(dim), latex)
-        return made
+        quantity = cast("Any", Function(name, **(assumptions or {"real": True})))
+        self[quantity] = Entry(meaning, dimension(dim), latex)
+        return quantity
 
 
 def several(owner: str, name: str, value: Any, kind: Any) -> tuple[Any, ...]:
@@ -341,14 +341,14 @@ def _is_relation(expr: object) -> bool:
 @lru_cache(maxsize=16384)
 def _used(expr: Any, where: tuple[tuple[Any, Any], ...]) -> tuple[tuple[Any, Any], ...]:
     """The definitions that `expr` uses, or that these use."""
-    found: dict[Any, Any] = {}
+    definitions: dict[Any, Any] = {}
     waiting = [expr]
     while waiting:
         part = waiting.pop()
-        fresh = {name: value for name, value in where if name not in found and part.has(name)}
-        found.update(fresh)
+        fresh = {name: value for name, value in where if name not in definitions and part.has(name)}
+        definitions.update(fresh)
         waiting += fresh.values()
-    return tuple((name, value) for name, value in where if name in found)
+    return tuple((name, value) for name, value in where if name in definitions)
 
 
 @lru_cache(maxsize=16384)

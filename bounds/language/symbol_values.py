@@ -28,33 +28,33 @@ LIKE = "10, 1/3, 0.1, 1e-3, a range 0:100 or 0:100:10, or a list 1,2,4"
 def number(text: str, name: str = "") -> Fraction:
     """The rational that is written: "10", "1/3", "0.1", "1e-3"; raises `UserError`."""
     said = f"{name}={text}" if name else repr(text)
-    found = _NUMBER.fullmatch(text.strip())
-    if found is None or (found[2] is None and found[3] is None):
+    match = _NUMBER.fullmatch(text.strip())
+    if match is None or (match[2] is None and match[3] is None):
         raise UserError(said, "a number", f"write it like {LIKE}")
-    sign, whole, part, exponent, below = found.groups()
+    sign, whole, part, exponent, below = match.groups()
     digits = Fraction(int((whole or "") + (part or "")), 10 ** len(part or ""))
     if below is not None and int(below) == 0:
         raise UserError(said, "a denominator that is not 0", "mend it")
-    made = digits * Fraction(10) ** int(exponent or 0) / int(below or 1)
-    return -made if sign == "-" else made
+    value = digits * Fraction(10) ** int(exponent or 0) / int(below or 1)
+    return -value if sign == "-" else value
 
 
 def axes_of(texts: Sequence[str]) -> Axes:
     """What `NAME=VALUE` arguments give, each name once."""
-    made: Axes = {}
+    axes: Axes = {}
     for text in texts:
         name, equals, value = text.partition("=")
         name = name.replace(" ", "")
         if not equals or not _NAME.fullmatch(name):
             raise UserError(repr(text), "NAME=VALUE", "write it like L=10; `fedaudit show ID` prints the symbols")
-        if name in made:
+        if name in axes:
             raise UserError(f"{name} twice", "every symbol once", f"write a list, like {name}=1,2,4")
-        made[name] = _values(name, value)
-    return made
+        axes[name] = _values(name, value)
+    return axes
 
 
 def told(values: Mapping[str, Given | Iterable[Given]]) -> Axes:
-    """The same for values from Python: numbers, text as on the command line, or sequences of these."""
+    """Values from Python by name: numbers, text as on the command line, or sequences of these."""
 
     def one(name: str, value: Given) -> tuple[Fraction, ...]:
         match value:
@@ -67,13 +67,13 @@ def told(values: Mapping[str, Given | Iterable[Given]]) -> Axes:
             case _:
                 return (Fraction(value),)
 
-    made: Axes = {}
+    axes: Axes = {}
     for name, value in values.items():
         several = [value] if isinstance(value, str | int | float | Fraction) else list(value)
-        made[name] = tuple(x for each in several for x in one(name, each))
-        if not made[name]:
+        axes[name] = tuple(x for each in several for x in one(name, each))
+        if not axes[name]:
             raise UserError(f"{name} without a value", "at least one", f"write it like {LIKE}")
-    return made
+    return axes
 
 
 def points(axes: Mapping[str, Sequence[Fraction]]) -> list[dict[str, Fraction]]:
@@ -86,8 +86,8 @@ def points(axes: Mapping[str, Sequence[Fraction]]) -> list[dict[str, Fraction]]:
 
 def _values(name: str, text: str) -> tuple[Fraction, ...]:
     if ":" not in text:
-        made = [number(part, name) for part in text.split(",")]
-        return tuple(dict.fromkeys(made))
+        numbers = [number(part, name) for part in text.split(",")]
+        return tuple(dict.fromkeys(numbers))
     ends = [number(part, name) for part in text.split(":")]
     if len(ends) > 3:
         raise UserError(f"{name}={text}", "FIRST:LAST or FIRST:LAST:STEP", f"write it like {name}=0:100:10")

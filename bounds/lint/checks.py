@@ -58,10 +58,10 @@ def lint(statement: Statement, catalogue: Catalogue | None = None) -> tuple[Find
 
     Where fields hold other things than they should, the other rules have nothing to read.
     """
-    found = [Finding("form", str(fault)) for fault in faults(statement)]
+    findings = [Finding("form", str(fault)) for fault in faults(statement)]
     for name, rule in RULES.items() if not any(misfits(statement)) else ():
-        found += (Finding(name, message) for message in rule(statement, catalogue or {}))
-    return tuple(found)
+        findings += (Finding(name, message) for message in rule(statement, catalogue or {}))
+    return tuple(findings)
 
 
 def _dimensions(statement: Statement, _: Catalogue) -> Iterator[str]:
@@ -159,14 +159,14 @@ def _points(statement: Statement, made: Limit) -> Iterator[dict[Basic, Expr]]:
 
 def _constants(statement: Statement) -> set[Symbol]:
     exprs = [*statement.when, *statement.sweep.values()]
-    found = {s for e in exprs for s in e.free_symbols if isinstance(s, Symbol)}
-    return {s for s in found if not knob_range(s.name)}
+    symbols = {s for e in exprs for s in e.free_symbols if isinstance(s, Symbol)}
+    return {s for s in symbols if not knob_range(s.name)}
 
 
 def _step_size(statement: Statement, catalogue: Catalogue) -> Iterator[str]:
     """The step size that is chosen meets the conditions of every statement that is cited."""
     cited = [catalogue[c] for d in statement.follows_from for c in d.cites if c in catalogue]
-    given = _background(statement, *(statement.defined(c) for c in statement.when))
+    background = _background(statement, *(statement.defined(c) for c in statement.when))
     for lemma in cited:
         for head in statement.choose:
             matched = _match(lemma, statement, head)
@@ -178,7 +178,7 @@ def _step_size(statement: Statement, catalogue: Catalogue) -> Iterator[str]:
                 asked = statement.defined(_chosen(lemma.defined(condition).subs(matched, simultaneous=True), statement))
                 if asked.atoms(AppliedUndef):  # something of the run that the choice does not settle
                     continue
-                decision = decide(asked, given, asking="false")
+                decision = decide(asked, background, asking="false")
                 if decision.status == "false":
                     yield f"the choice here violates {condition} of {lemma.id}: {decision.detail}"
 
@@ -210,8 +210,8 @@ def _start(statement: Statement, _: Catalogue) -> Iterator[str]:
     """An upper bound on a run holds before the run has begun: at t = 0 it is at least the start."""
     for relation, index in _upper_bounds(statement):
         claim = statement.defined(relation).subs(index, 0)
-        given = _background(statement, *(statement.defined(c) for c in statement.when))
-        decision = decide(claim, given, asking="false")
+        background = _background(statement, *(statement.defined(c) for c in statement.when))
+        decision = decide(claim, background, asking="false")
         if decision.status == "false":
             yield f"at {index} = 0 the bound is below its own start: {decision.detail}"
 
@@ -229,8 +229,8 @@ def _monotone(statement: Statement, _: Catalogue) -> Iterator[str]:
                 slope = diff(bound, constant)
                 if slope.is_nonnegative:  # as written, by the domains of its symbols: no point can say otherwise
                     continue
-                given = _background(statement, *(statement.defined(c) for c in statement.when))
-                decision = decide(Ge(slope, 0), given, asking="false")
+                background = _background(statement, *(statement.defined(c) for c in statement.when))
+                decision = decide(Ge(slope, 0), background, asking="false")
                 if decision.status == "false":
                     yield f"the bound falls when {constant} grows: {decision.detail}"
 
@@ -247,13 +247,13 @@ def _upper_bounds(statement: Statement) -> Iterator[tuple[Any, Symbol]]:
 def _background(statement: Statement, *more: Boolean) -> list[Boolean]:
     """What the assumptions say about the constants: mu <= L once both are assumed."""
     named: dict[str, Assumption] = {a.name: a for a in (*statement.let, *statement.implicit)}
-    given = list(more)
+    conditions = list(more)
     curvatures = [named[name].args for name in ("strongly_convex", "smooth") if name in named]
     if [len(constants) for constants in curvatures] == [1, 1]:
-        given.append(Le(curvatures[0][0], curvatures[1][0]))
+        conditions.append(Le(curvatures[0][0], curvatures[1][0]))
     for index, ends in statement.for_all.items():
-        given.append(Ge(index, ends[0]))
-    return [g for g in given if g is not true]
+        conditions.append(Ge(index, ends[0]))
+    return [g for g in conditions if g is not true]
 
 
 def _shown(point: Mapping[Basic, Expr]) -> str:

@@ -125,12 +125,12 @@ def _allowed(statement: Statement, method: Method, name: str) -> list[Range | No
     at = steps | {name_of(q): q.args for q in method.measures if isinstance(q, AppliedUndef)}
     own = [s for s, letter in method.names.items() if letter == "i"]
     indices = ({"p": tuple(own or [Symbol("i")])} | at).get(name, ())
-    found = list(ranges(method, statement.glossary, indices))
-    if name in steps and len(found) in (1, 2) and (end := found[-1]) is not None:
-        found[-1] = Range(end.index, end.letter, end.first, end.last - 1)
+    spans = list(ranges(method, statement.glossary, indices))
+    if name in steps and len(spans) in (1, 2) and (end := spans[-1]) is not None:
+        spans[-1] = Range(end.index, end.letter, end.first, end.last - 1)
     rounds = size(method, statement.glossary, "T")
     picked = [method.names.get(index, str(index)) == "T" for index in indices]
-    return [Range(rounds, "T", rounds, rounds) if T else one for T, one in zip(picked, found, strict=True)]
+    return [Range(rounds, "T", rounds, rounds) if T else one for T, one in zip(picked, spans, strict=True)]
 
 
 def _corners(spans: Spans, value: Any) -> Iterator[Any]:

@@ -20,8 +20,9 @@ from sympy import Sum, Symbol
 from sympy.core.function import AppliedUndef
 
 from ..language.assumptions import DATA
-from ..language.method import Method, Number, Vector, Weights, quantity_name, scalars_of, vectors_of
+from ..language.method import Method, quantity_name
 from ..language.statement import ID
+from ..language.vectors import Number, Vector, Weights, scalars_of, vectors_of
 from .fault import Fault
 
 NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,99}")  # as the kernel reads them

@@ -8,7 +8,8 @@ from typing import Any
 
 from ..formulas.algorithm_box import Printer
 from ..language.dimension import ONE, Dimension, DimensionError, dimension, dimension_of
-from ..language.method import Method, Number, Vector, Weights
+from ..language.method import Method
+from ..language.vectors import Number, Vector, Weights
 
 LENGTH, SLOPE, VALUE, STEP = (dimension(text) for text in ("W", "F/W", "F", "W^2/F"))
 Dimensions = dict[str, Dimension]
@@ -16,19 +17,19 @@ Dimensions = dict[str, Dimension]
 
 def mismatches(method: Method) -> Iterator[str]:
     """Rules and measures whose terms, or whose two sides, differ in dimension; each in one line."""
-    known = _inferred(method)
+    dimensions = _inferred(method)
     for place, target, value in _assignments(method):
         text = f"{place} {target.name} = {Printer(method, False).vector(value)}"
         try:
-            dim = _of(value, method, known)
-            if dim is not None and known.get(target.name, dim) != dim:
-                yield f"{text}: the rule has dimension {dim}, {target.name} has {known[target.name]}"
+            dim = _of(value, method, dimensions)
+            if dim is not None and dimensions.get(target.name, dim) != dim:
+                yield f"{text}: the rule has dimension {dim}, {target.name} has {dimensions[target.name]}"
         except DimensionError as error:
             yield f"{text}: {error}"
     for quantity, number in method.measures.items():
         text = f"measure {quantity} = {Printer(method, False).number(number)}"
         try:
-            dim = _number(number, method, known)
+            dim = _number(number, method, dimensions)
             own = dimension_of(quantity, method.glossary)
             if dim is not None and own is not None and dim != own:
                 yield f"{text}: the expression has dimension {dim}, {quantity} has {own}"
@@ -44,14 +45,14 @@ def _assignments(method: Method) -> Iterator[tuple[str, Vector, Any]]:
 
 def _inferred(method: Method) -> Dimensions:
     """The dimension of every vector: of its value before round 0 or else of its first rule that has one."""
-    known: Dimensions = {}
+    dimensions: Dimensions = {}
     while True:
-        before = len(known)
+        before = len(dimensions)
         for _, target, value in _assignments(method):
-            if target.name not in known and (dim := _guessed(value, method, known)) is not None:
-                known[target.name] = dim
-        if len(known) == before:
-            return known
+            if target.name not in dimensions and (dim := _guessed(value, method, dimensions)) is not None:
+                dimensions[target.name] = dim
+        if len(dimensions) == before:
+            return dimensions
 
 
 def _guessed(x: Vector, method: Method, known: Dimensions) -> Dimension | None:
@@ -157,8 +158,8 @@ def _expect(x: Vector, got: Dimension | None, expected: Dimension, method: Metho
 
 
 def _agreed(terms: list[tuple[str, Dimension | None]]) -> Dimension | None:
-    known = [(term, dim) for term, dim in terms if dim is not None]
-    for term, dim in known[1:]:
-        if dim != known[0][1]:
-            raise DimensionError(f"{known[0][0]} has dimension {known[0][1]}, {term} has {dim}")
-    return known[0][1] if known else None
+    dimensioned = [(term, dim) for term, dim in terms if dim is not None]
+    for term, dim in dimensioned[1:]:
+        if dim != dimensioned[0][1]:
+            raise DimensionError(f"{dimensioned[0][0]} has dimension {dimensioned[0][1]}, {term} has {dim}")
+    return dimensioned[0][1] if dimensioned else None

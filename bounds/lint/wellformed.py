@@ -28,8 +28,9 @@ from ..catalogue.discovery import file_of, find, place
 from ..formulas.lowering import name_of
 from ..language.assumptions import ASSUMPTIONS, DATA
 from ..language.derivation import Derivation
-from ..language.method import Method, quantity_name, vectors_of
+from ..language.method import Method, quantity_name
 from ..language.statement import RELATIONS, Assumption, Form, Glossary, Kind, Statement
+from ..language.vectors import vectors_of
 from .claim_language import domain_faults, long_number, operation_faults
 from .fault import Fault
 from .homonyms import homonym_faults
@@ -272,9 +273,9 @@ def _assumptions(statement: Statement, method: Method) -> Iterator[Fault]:
 
 
 def _names(statement: Statement, method: Method) -> Iterator[Fault]:
-    known = [*method.measures, *method.formulas, *method.steps(), *method.before, *method.before.values()]
-    known += [*statement.choose, *statement.where]
-    offers = {x.func.__name__: len(x.args) for x in known if isinstance(x, AppliedUndef)} | {"p": 1}
+    offered = [*method.measures, *method.formulas, *method.steps(), *method.before, *method.before.values()]
+    offered += [*statement.choose, *statement.where]
+    offers = {x.func.__name__: len(x.args) for x in offered if isinstance(x, AppliedUndef)} | {"p": 1}
     means = [a.means for a in (*statement.let, *statement.implicit) if a.means is not None]
     formulas = (*statement.relations, *statement.when, *statement.choose.values(), *statement.where.values())
     unknown = set[str]()

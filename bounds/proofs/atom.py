@@ -12,11 +12,7 @@ from typing import Any, ClassVar
 
 from sympy.logic.boolalg import Boolean
 
-from ..language.method import (
-    Number,
-    Vector,
-    scalars_of,
-)
+from ..language.vectors import Number, Vector, scalars_of
 from .frame import Frame
 from .method_vectors import Reader
 from .vectors import ANY, SIGN, Charge, Over, Scalar, under_mean

@@ -15,9 +15,7 @@ from sympy import Integer
 
 from fedaudit.errors import UserError
 
-from ..language.method import (
-    Vector,
-)  # fmt: skip
+from ..language.vectors import Vector
 from .frame import Frame
 from .method_vectors import Reader, When
 from .vectors import (

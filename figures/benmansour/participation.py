@@ -19,7 +19,9 @@ __all__ = ["plot"]
 
 
 def plot(participation: Participation) -> Figure:
-    """Clients to the right, rounds upwards, as in the paper; clients that are more often among the ten come first."""
+    """Draws clients to the right and rounds upwards, as in the paper; clients that are more often among the ten come
+    first.
+    """
     colours = ListedColormap(["#8a8a8a30", TIGHTEST])
     with look():
         figure = new(width=7.2, height=6.2)

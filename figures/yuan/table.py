@@ -15,5 +15,5 @@ __all__ = ["plot"]
 
 
 def plot(complexities: Complexities) -> Figure:
-    """A line a row."""
+    """Draws a line for each row."""
     return table(complexities.rows, complexities.caption)

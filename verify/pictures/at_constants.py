@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 
@@ -65,7 +64,9 @@ def shape_at(
 
 
 def _telling(shape: Shape) -> tuple[bool, bool, bool, int]:
-    """Parabolas (their runs are followed whole at any size), several clients, noise, local steps."""
+    """Ranks shapes: parabolas first (their runs are followed whole at any size), several clients, noise, local
+    steps.
+    """
     sizes, flags = dict(shape.counts), dict(shape.flags)
     return (
         flags.get("loss", "quadratic") != "quadratic",
@@ -99,7 +100,7 @@ def _assumed(reading: Reading) -> list[list[str]]:
 
 
 def _curved(genome: Genome, by_role: Mapping[str, float]) -> dict[str, Array]:
-    """Curvatures between mu and L; where mu is not given, its ratio to L stays as it was drawn."""
+    """Returns curvatures between mu and L; where mu is not given, its ratio to L stays as it was drawn."""
     L, mu, old = by_role.get("smooth"), by_role.get("strongly_convex"), genome["curvature"]
     if "ratio" not in genome:
         return {"curvature": old * 0 + L} if L is not None else {}
@@ -113,7 +114,7 @@ def _curved(genome: Genome, by_role: Mapping[str, float]) -> dict[str, Array]:
 
 
 def _same(reading: Reading, world: Setting, shape: Shape, genome: Genome, wanted: Mapping[str, float]) -> None:
-    scalars: Mapping[str, Any] = known_table(reading, world, shape, genome).scalars
+    scalars = known_table(reading, world, shape, genome).scalars
     swept = {name for name, rule in reading.lowered.sweep.items() if rule["index"]}
     for name, x in wanted.items():
         if name in swept:

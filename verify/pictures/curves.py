@@ -184,7 +184,9 @@ def _lengths_at(
 
 
 def _admitted(columns: Sequence[tuple[int, Array, Array]]) -> tuple[Array, Array, Array]:
-    """Sizes that are neither excluded by conditions nor without any positive bound, and both sides relative to it."""
+    """Keeps sizes that conditions allow and that have a positive bound; returns them with both sides relative to
+    that.
+    """
     x = np.array([c[0] for c in columns])
     lhs, rhs = (np.stack([c[j] for c in columns], axis=1) for j in (1, 2))
     admitted = np.isfinite(lhs).any(axis=0) & (rhs > 0).any(axis=0)
@@ -203,6 +205,6 @@ def _relative(lhs: Array, rhs: Array) -> tuple[Array, Array]:
 
 
 def _same_draws(genes: Sequence[Gene], seed: int, label: str) -> Genome:
-    """Genes of the same name and shape come out the same, whatever others there are."""
+    """Draws genes so that those of the same name and shape come out the same, whatever others there are."""
     parts = (draw([g], RUNS, np.random.default_rng(seed_for(seed, label, "curves", g.name))) for g in genes)
     return {name: values for part in parts for name, values in part.items()}

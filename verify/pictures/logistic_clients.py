@@ -53,7 +53,7 @@ class LogisticRun:
 def logistic_clients(
     reading: Reading, shape: Shape, constants: Mapping[str, float], counts_steps: bool, seed: int
 ) -> LogisticRun | None:
-    """With the local steps and the parameters of a portrait; None where the claim is about other losses."""
+    """Runs the claim with the local steps and the parameters of a portrait; None where it is about other losses."""
     claim = reading.claim
     if {a[0] for a in (*claim["let"], *claim["implicit"])} - MET or counts_steps or reading.lowered.knobs:
         return None
@@ -92,7 +92,7 @@ def _problem(seed: int, label: str) -> tuple[RidgeLogistic, Array]:
 
 
 def _known(reading: Reading, shape: Shape, L: float, mu: float, constants: Mapping[str, float]) -> Table:
-    """Constants of the assumptions, parameters as the portrait has them (in units of L), chosen step sizes."""
+    """Returns constants of the assumptions, parameters as the portrait has them (in units of L), chosen step sizes."""
     values = {"smooth": L, "strongly_convex": mu}
     named = asked.constants(reading)
     scale = next((constants[name] for name, a in named.items() if a == "smooth" and name in constants), L)

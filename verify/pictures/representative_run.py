@@ -96,7 +96,7 @@ def portrait(reading: Reading, world: RunSetting, seed: int) -> Portrait | None:
 
 
 def _smaller(reading: Reading, shape: Shape) -> str:
-    """Why there are not ten clients and ten dimensions, of a claim about several clients."""
+    """Says why a claim about several clients is not shown with ten clients and ten dimensions."""
     C, d, reasons = shape["C"], shape["d"], list[str]()
     if 1 < C < CLIENTS[0]:
         reasons.append(f"not C = {CLIENTS[0]}: its conditions do not allow that many")
@@ -114,20 +114,20 @@ def _smaller(reading: Reading, shape: Shape) -> str:
 
 
 def _kept(reading: Reading, shape: Shape) -> int:
-    """Vectors that the server and the clients keep between rounds."""
+    """Counts the vectors that the server and the clients keep between rounds."""
     rules = programme(reading.claim["method"])
     return sum(1 if name in rules.server else shape["C"] for name in rules.kept)
 
 
 def _resolved(lhs: Array, rhs: Array) -> int:
-    """How many of the first points are more than rounding, beside where they begin."""
+    """Counts the first points that are more than rounding, beside where they begin."""
     low = [side < ROUNDING * np.abs(side[: max(2, len(side) // 50)]).max() for side in (lhs, rhs)]
     drowned = np.flatnonzero(low[0] | low[1])
     return max(4, int(drowned[0])) if drowned.size else len(lhs)
 
 
 def _presets(reading: Reading, world: RunSetting, shape: Shape, seed: int) -> list[Preset]:
-    """Some combinations of the numbers that the claim's genes read."""
+    """Returns some combinations of the numbers that the claim's genes read."""
     genes = genes_of(reading, world, shape)
     unread = {
         *(() if any(g.kind == "unit" and g.name != "mu" for g in genes) else ("unit",)),
@@ -171,7 +171,7 @@ def _longest(reading: Reading) -> int:
 
 
 def _sums(tree: Any, index: str) -> bool:
-    """Whether a side sums up to the index."""
+    """Says whether a side sums up to the index."""
     if not isinstance(tree, list):
         return False
     op, *parts = cast("list[Any]", tree)
@@ -179,13 +179,13 @@ def _sums(tree: Any, index: str) -> bool:
 
 
 def _steady(reading: Reading) -> bool:
-    """Whether the step sizes are the same in all rounds."""
+    """Says whether the step sizes are the same in all rounds."""
     rules = [*reading.lowered.sweep.values(), *reading.claim["choose"].values()]
     return not any(moves(rule["value"], index) for rule in rules for index in rule["index"])
 
 
 def _affordable(world: RunSetting, shape: Shape, indexed: bool) -> bool:
-    """RunSetting that no map takes round by round are walked, outcome by outcome."""
+    """Says whether a run is affordable: one that no map takes round by round is walked, outcome by outcome."""
     if family_of(shape).affine and world.paths(shape) == 1 and not world.counts_steps:
         return True
     return draws(shape, world.counts_steps) <= (WALKED if indexed else WALKED // 2)
@@ -244,7 +244,7 @@ def _most_telling(
 def _along(
     reading: Reading, world: RunSetting, shape: Shape, presets: Sequence[Preset], seed: int
 ) -> tuple[Array, Array, Array, Genome]:
-    """x (m,) and both sides (n, m) along the claim's index, or along T; the genome of the longest run."""
+    """Returns x (m,) and both sides (n, m) along the claim's index, or along T, and the genome of the longest run."""
     index = round_of(reading)
     if index:
         genome = _genome(reading, genes_of(reading, world, shape), presets, seed)
@@ -268,7 +268,9 @@ def _along(
 
 
 def _genome(reading: Reading, genes: Sequence[Gene], presets: Sequence[Preset], seed: int) -> Genome:
-    """Genes of ordinary problems: curvatures spread evenly over decades, clients around a centre, a start far off."""
+    """Returns genes of ordinary problems: curvatures spread evenly over decades, clients around a centre, a start far
+    off.
+    """
     strong = any(g.name == "ratio" for g in genes)
     steps = {f"step_{name}" for name in requirements.free_steps(reading)}
 
@@ -287,7 +289,9 @@ def _genome(reading: Reading, genes: Sequence[Gene], presets: Sequence[Preset], 
 
 
 def _gene(gene: Gene, preset: Preset, rng: np.random.Generator, strong: bool) -> Array:
-    """Where nothing is strongly convex, curvatures fall to a thousandth of L at least, and runs slow down."""
+    """Returns one gene. Where nothing is strongly convex, curvatures fall to a thousandth of L at least, and runs slow
+    down.
+    """
     d = gene.shape[-1] if gene.axes and gene.axes[-1] == "d" else 1
     decades = np.linspace(0, 1, d) if d > 1 else np.zeros(1)
     kappa = preset["kappa"] if strong else 100 * preset["kappa"]

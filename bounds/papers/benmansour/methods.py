@@ -7,8 +7,8 @@ readings differ in: `averaging(...)` writes one box from the rule and from the w
 from collections.abc import Callable
 from typing import Any, Literal
 
-from ...language.method import (
-    Method,
+from ...language.method import Method
+from ...language.vectors import (
     Number,
     Vector,
     Weights,

@@ -10,7 +10,21 @@ from dataclasses import dataclass
 from sympy import Eq, Function, Ge, Le, Sum, Symbol
 
 from ...language.derivation import Known
-from ...language.method import axis, f, f_i, f_i_star, grad, inner, mean, neighbours, noisy, norm2, other, point, w_star
+from ...language.vectors import (
+    axis,
+    f,
+    f_i,
+    f_i_star,
+    grad,
+    inner,
+    mean,
+    neighbours,
+    noisy,
+    norm2,
+    other,
+    point,
+    w_star,
+)
 from ...proofs.atoms import Convex, Minimum, Smooth, Weight
 from ...proofs.frame import HETEROGENEITY, Frame
 from ...proofs.premise_identity import shown

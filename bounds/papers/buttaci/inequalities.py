@@ -13,9 +13,10 @@ from sympy.logic.boolalg import And, Boolean
 from ...decide.facts import peter_paul, sum_next, termwise, young
 from ...language.algebra import Eq, Le
 from ...language.derivation import Argument, Derivation, Induction, Known, Step, View
-from ...language.method import Method, expect, f, f_i, f_star, grad, mean, norm2, start, vector, w_star
-from ...language.method import inner as inner_product
+from ...language.method import Method
 from ...language.statement import Assumption, Glossary, Statement
+from ...language.vectors import expect, f, f_i, f_star, grad, mean, norm2, start, vector, w_star
+from ...language.vectors import inner as inner_product
 from ...proofs.atom import Atom
 from ...proofs.atoms import Convex, Lipschitz, Minimum, Smooth, Square
 from ...proofs.frame import Frame

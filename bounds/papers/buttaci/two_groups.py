@@ -11,7 +11,8 @@ from typing import Any
 from sympy import Eq, Expr, Function, Ge, Integer, Le, Lt, Symbol
 
 from ...language.derivation import Induction, Known, Step
-from ...language.method import Method, axis, inner, norm2
+from ...language.method import Method
+from ...language.vectors import axis, inner, norm2
 from ...proofs.atoms import Idle
 from ...proofs.frame import Frame
 from ...proofs.premise_identity import shown

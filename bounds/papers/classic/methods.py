@@ -3,9 +3,9 @@
 from typing import Any
 
 from ...language.algebra import Sum
-from ...language.method import (
+from ...language.method import Method
+from ...language.vectors import (
     F,
-    Method,
     expect,
     f,
     f_star,

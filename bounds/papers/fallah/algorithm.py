@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from ...language.method import (
-    Method,
+from ...language.method import Method
+from ...language.vectors import (
     expect,
     f_i,
     grad,

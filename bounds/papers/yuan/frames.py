@@ -6,8 +6,8 @@
 
 from sympy import Function, IndexedBase, Symbol
 
-from ...language.method import (
-    Method,
+from ...language.method import Method
+from ...language.vectors import (
     expect,
     f,
     f_star,

@@ -1,8 +1,8 @@
 """FedProx (1.3) and FedMSPP (algorithm 1) as one method, and what is measured along its runs."""
 
 from ...language.algebra import sqrt
-from ...language.method import (
-    Method,
+from ...language.method import Method
+from ...language.vectors import (
     batch_grad,
     expect,
     f,

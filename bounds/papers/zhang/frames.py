@@ -11,7 +11,7 @@ from sympy import Eq, Expr, Function, IndexedBase, Integer, Le, Rational, Sum, S
 from sympy.logic.boolalg import Boolean
 
 from ...language.derivation import Known
-from ...language.method import (
+from ...language.vectors import (
     F,
     Number,
     Vector,

@@ -3,9 +3,9 @@
 from dataclasses import replace
 
 from ...language.algebra import Sum
-from ...language.method import (
+from ...language.method import Method
+from ...language.vectors import (
     F,
-    Method,
     axis,
     conjugate,
     expect,

@@ -15,7 +15,7 @@ from typing import Any
 
 from sympy import Integer
 
-from ...language.method import Vector
+from ...language.vectors import Vector
 from ..vectors import Charge
 
 IDLE = "idle"

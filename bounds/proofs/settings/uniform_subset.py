@@ -10,8 +10,9 @@ from typing import Any
 
 from sympy import IndexedBase, Symbol
 
-from ...language.method import Method, Number, grad, start, vector
+from ...language.method import Method
 from ...language.statement import Glossary
+from ...language.vectors import Number, grad, start, vector
 from ..frame import Frame
 from ..vectors import DRAWN, EVEN, SIGN, SUM
 

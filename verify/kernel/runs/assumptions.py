@@ -35,6 +35,7 @@ def assumptions(
     each = [loss for client in points for loss in client.points]
     facts: dict[str, bool | Callable[[], bool]] = {
         **of_graph(problem.p, problem.graph), "exact_oracle": lambda: inaccuracy(replay, problem, long) == 0,
+        "mean_convex": lambda: strongly_convex(problem, ZERO),
     }  # fmt: skip
     bounds: dict[str, Callable[[fmpq], bool]] = {
         "mean_strongly_convex": lambda mu: strongly_convex(problem, mu),

@@ -144,7 +144,7 @@ def _losses(reading: Reading, shape: Shape, genome: Genes, p: Array, low: Array,
         return {**parts, "A": 0 * parts["A"], "b": pull * genome["centre"][:, :1] * signs[:, None]}
     if requirements.lifted(reading):
         mu = high * genome["mu"]
-        least = low - mu if family.affine or not requirements.mu(reading) else 0 * low
+        least = low - mu if family.affine or not requirements.convex_mean(reading) else 0 * low
         return family.lifted(family.parts(genome, p, least, high - mu, genome["scale"]), mu)
     if (
         requirements.has(reading, "descent") and family.affine and not requirements.reads_minimum(reading)

@@ -48,10 +48,15 @@ def families(reading: Reading) -> list[Family]:
 
 
 @lru_cache
+def convex_mean(reading: Reading) -> bool:
+    """Whether an assumption asks that f on the whole is convex."""
+    return any(record.of_mean and has(reading, name) for name, record in ASSUMPTIONS.items())
+
+
+@lru_cache
 def lifted(reading: Reading) -> bool:
     """Whether f on the whole has to be convex: by an assumption, or for a minimum of F to be there and easy to find."""
-    assumed = any(record.of_mean and has(reading, name) for name, record in ASSUMPTIONS.items())
-    return assumed or (regularisers(reading) != [""] and reads_minimum(reading))
+    return convex_mean(reading) or (regularisers(reading) != [""] and reads_minimum(reading))
 
 
 @lru_cache
@@ -75,12 +80,6 @@ def points(reading: Reading) -> list[str]:
 def minimises_each(reading: Reading) -> bool:
     """Whether instances give a minimiser of every f_i: the kernel takes those of convex f_i alone."""
     return reading.uses("Gamma") or has(reading, "homogeneous") or reads(reading, "f_i_star", "w_i_star")
-
-
-@lru_cache
-def mu(reading: Reading) -> str:
-    """How convex f on the whole, or F, has to be."""
-    return argument(reading, "prox_pl") or argument(reading, "mean_strongly_convex")
 
 
 @lru_cache

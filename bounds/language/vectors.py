@@ -1,0 +1,443 @@
+"""What the rules and measures of a method are written with: vectors of a run, weights of its clients, numbers of it.
+
+`y - gamma(t) * grad(y)` is a `Vector`, `expect(norm2(x - w_star))` a `Number`. Both are plain data: an operation and
+what it is applied to.
+"""
+
+# sympy ships no type stubs (2026-11).
+# pyright: reportMissingTypeStubs=false
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any, Literal, cast, get_args
+
+from sympy import Expr, Integer, SympifyError, sympify
+
+from fedaudit.errors import UserError
+
+Over = Literal["all", "sampled"]
+Law = Literal["", "expect", "least", "most", "picked", "picked_step", "of_mean", "around_mean"]
+
+
+@dataclass(frozen=True, slots=True)
+class Vector:
+    """A vector of the run: a name, or an operation on vectors.
+
+    >>> import fedaudit as fa
+    >>> (fa.start - fa.w_star).op
+    '+'
+    """
+
+    op: str
+    args: tuple[Any, ...] = ()
+
+    # sympy leaves `scalar * vector` to us (NotImplemented), so that rules read as they are printed
+    def __add__(self, other: Vector) -> Vector:
+        return Vector("+", (*_terms(self), *_terms(as_vector(other))))
+
+    def __neg__(self) -> Vector:
+        return Vector("*", (Integer(-1), self))
+
+    def __sub__(self, other: Vector) -> Vector:
+        return self + -as_vector(other)
+
+    def __mul__(self, scalar: Any) -> Vector:
+        return Vector("*", (as_scalar(scalar), self))
+
+    __rmul__ = __mul__
+
+    def __truediv__(self, scalar: Any) -> Vector:
+        return self * (1 / as_scalar(scalar))
+
+    @property
+    def name(self) -> str:
+        if self.op != "name":
+            raise UserError(f"got {self.op!r}, expected the name of a vector; do: assign to a vector's own name")
+        return self.args[0]
+
+    def scalars(self) -> Iterator[Expr]:
+        """Every scalar factor in it."""
+        return scalars_of(self)
+
+    def uses(self, op: str) -> bool:
+        return any(isinstance(part, Vector | Weights) and part.op == op for part in parts_of(self))
+
+
+@dataclass(frozen=True, slots=True)
+class Weights:
+    """Weights of the clients in a mean, one number each."""
+
+    op: str
+    args: tuple[Any, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Number:
+    """A combination of norms, inner products and values; of a measure, of their expectations or extremes.
+
+    >>> import fedaudit as fa
+    >>> (fa.expect(fa.f(fa.vector("x"))) - fa.f_star).law
+    'expect'
+    """
+
+    terms: tuple[tuple[Expr, tuple[Any, ...]], ...]  # (coefficient, (operation, vectors ...))
+    law: Law = ""
+    each_round: bool = False  # of an extreme: over the steps that E divides alone
+
+    def __add__(self, other: Number) -> Number:
+        if self.law != as_number(other).law:
+            raise UserError("got a random number beside an expectation, expected both of one sort; do: use expect(...)")
+        return Number(self.terms + other.terms, self.law)
+
+    def __neg__(self) -> Number:
+        return -1 * self
+
+    def __sub__(self, other: Number) -> Number:
+        return self + -as_number(other)
+
+    def __mul__(self, scalar: Any) -> Number:
+        return Number(tuple((coefficient * as_scalar(scalar), atom) for coefficient, atom in self.terms), self.law)
+
+    __rmul__ = __mul__
+
+    def __truediv__(self, scalar: Any) -> Number:
+        return self * (1 / as_scalar(scalar))
+
+
+def parts_of(x: Any) -> Iterator[Any]:
+    """A vector, a number or weights, and all that is inside it: vectors, weights, numbers, scalars."""
+    yield x
+    inside = x.terms if isinstance(x, Number) else x.args if isinstance(x, Vector | Weights) else x
+    for part in cast("tuple[Any, ...]", inside) if isinstance(inside, tuple) else ():
+        yield from parts_of(part)
+
+
+def scalars_of(x: Vector | Number) -> Iterator[Expr]:
+    """Every scalar factor in it."""
+    return (part for part in parts_of(x) if isinstance(part, Expr))
+
+
+def vectors_of(x: Vector | Number) -> Iterator[Vector]:
+    """Every vector in it."""
+    return (part for part in parts_of(x) if isinstance(part, Vector))
+
+
+def _terms(vector: Vector) -> tuple[Vector, ...]:
+    return vector.args if vector.op == "+" else (vector,)
+
+
+def as_vector(value: Any) -> Vector:
+    """A vector, or 0 as the zero vector; raises `UserError`."""
+    if isinstance(value, Vector):
+        return value
+    if isinstance(value, int) and value == 0:
+        return zero
+    raise UserError(f"got {value!r}, expected a vector; do: write 0 or an expression of the method's vectors")
+
+
+def as_number(value: Any) -> Number:
+    """A number of the run; raises `UserError`."""
+    if isinstance(value, Number):
+        return value
+    what = "a vector" if isinstance(value, Vector) else repr(value)
+    raise UserError(what, "a number of the run such as norm2(x), f(x) or inner(x, y)", "write one of them")
+
+
+def as_scalar(value: Any) -> Any:
+    """A number or a formula as sympy's; raises `UserError`."""
+    if isinstance(value, Vector | Number):
+        raise UserError("got a product of two vectors, expected a scalar and a vector; do: use inner(x, y)")
+    try:
+        return cast("Any", sympify(value, strict=True))  # strict: numbers and formulas, never text
+    except SympifyError:
+        raise UserError(repr(value), "a number or a formula", "write it with the glossary's symbols") from None
+
+
+start = Vector("start")  # the point where the run begins
+zero = Vector("zero")
+w_star = Vector("w_star")  # a minimiser of f, of F = f + g where the problem has a regulariser g
+w_i_star = Vector("w_i_star")  # a minimiser of the client's own loss
+axis = Vector("axis")  # the unit vector along coordinate n, of a measure at n: inner(x, axis) is x_n
+f_star = Number(((Integer(1), ("f_star",)),), "expect")  # the least value of f, or of F
+f_i_star = Number(((Integer(1), ("f_i_star",)),))  # the least value of the client's own loss
+own = Weights("own")  # the problem's weights p_i
+
+
+def vector(name: str, latex: str = "") -> Vector:
+    """A vector of the server or of every client; which of them, the method says.
+
+    >>> import fedaudit as fa
+    >>> fa.vector("y", "y_i").name
+    'y'
+    """
+    return Vector("name", (name, latex or name))
+
+
+def point(name: str) -> Vector:
+    """A point that the instance gives, anywhere."""
+    return Vector("point", (name,))
+
+
+def grad(x: Vector) -> Vector:
+    """The gradient of the client's own loss.
+
+    >>> import fedaudit as fa
+    >>> fa.grad(fa.vector("x")).op
+    'grad'
+    """
+    return Vector("grad", (as_vector(x),))
+
+
+def batch_grad(x: Vector) -> Vector:
+    """The gradient of the mean over the minibatch that the client drew in this round."""
+    return Vector("batch_grad", (as_vector(x),))
+
+
+def oracle(x: Vector, step: Any) -> Vector:
+    """Any point that the accuracy allows, near the minimiser of the minibatch's loss + |. - x|^2/(2 step)."""
+    return Vector("oracle", (as_scalar(step), as_vector(x)))
+
+
+def full_prox(x: Vector, step: Any) -> Vector:
+    """The minimiser of f + |. - x|^2/(2 step), f = sum_i p_i f_i."""
+    return Vector("full_prox", (as_scalar(step), as_vector(x)))
+
+
+def training_prox(x: Vector, step: Any) -> Vector:
+    """The minimiser of f + |. - x|^2/(2 step) for the losses of the training sample, not of all points."""
+    return Vector("training_prox", (as_scalar(step), as_vector(x)))
+
+
+def hess(x: Vector, v: Vector) -> Vector:
+    """The Hessian of the client's own loss at x, times v."""
+    return Vector("hess", (as_vector(x), as_vector(v)))
+
+
+def noisy_hess(x: Vector, v: Vector) -> Vector:
+    """The Hessian at a data point that is drawn anew in every step, independent of all other draws, times v."""
+    return Vector("noisy_hess", (as_vector(x), as_vector(v)))
+
+
+def noisy(x: Vector, *, again: bool = False) -> Vector:
+    """What the client's oracle returns for x: unbiased, with noise that is new in every step.
+
+    `again`: a second draw of the same step, independent of the first.
+
+    >>> import fedaudit as fa
+    >>> fa.noisy(fa.grad(fa.vector("x"))).op
+    'noisy'
+    """
+    return Vector("again" if again else "noisy", (as_vector(x),))
+
+
+def other(x: Vector) -> Vector:
+    """What client j has where client i has x, of a measure at i and j."""
+    return Vector("other", (as_vector(x),))
+
+
+def prox(x: Vector, step: Any) -> Vector:
+    """The proximal point of the regulariser.
+
+    >>> import fedaudit as fa
+    >>> fa.prox(fa.vector("x"), 1).op
+    'prox'
+    """
+    return Vector("prox", (as_scalar(step), as_vector(x)))
+
+
+def neighbours(x: Vector) -> Vector:
+    """The mean over the client's neighbours in the similarity graph, with the graph's weights.
+
+    >>> import fedaudit as fa
+    >>> fa.neighbours(fa.vector("x")).op
+    'neighbours'
+    """
+    return Vector("neighbours", (as_vector(x),))
+
+
+def mean(x: Any, over: Over = "all", weights: Weights = own) -> Any:
+    """The mean over all clients with the problem's weights or others; over the sampled ones each counts the same.
+
+    >>> import fedaudit as fa
+    >>> fa.mean(fa.vector("y")).op, fa.mean(fa.vector("y"), over="sampled").op
+    ('mean', 'sampled')
+    """
+    if over not in get_args(Over):
+        raise UserError(f"mean(…, over={over!r})", " or ".join(map(repr, get_args(Over))), "write over='sampled'")
+    if not isinstance(cast("Any", weights), Weights):
+        raise UserError(f"mean(…, weights={weights!r})", "weights", "write weights=own, largest(…), softmax(…)")
+    if over == "sampled" and (isinstance(x, Number) or weights != own):
+        expected = "vectors there, which count the same"
+        raise UserError("mean(…, over='sampled') of numbers or with weights", expected, "leave `over` out")
+    if isinstance(x, Number):
+        around = ("mean",) if weights == own else ("weighted", weights)
+        return Number(tuple((c, (*around, atom)) for c, atom in x.terms), x.law)
+    if weights != own:
+        return Vector("weighted", (weights, as_vector(x)))
+    return Vector("mean" if over == "all" else "sampled", (as_vector(x),))
+
+
+def chosen(by: Number) -> Weights:
+    """Any weights that the instance chooses: a row per round, or a policy that looks at the clients' numbers `by`."""
+    return Weights("chosen", (by,))
+
+
+def largest(by: Number, k: Any = None) -> Weights:
+    """Equal shares for the clients where `by` is largest; with k, for the first k of them (ties: by number)."""
+    return Weights("largest", (by,) if k is None else (by, as_scalar(k)))
+
+
+def softmax(by: Number, temperature: Any) -> Weights:
+    """p_i exp(by/temperature), divided by their sum."""
+    return Weights("softmax", (by, as_scalar(temperature)))
+
+
+def in_turn(weights: Weights) -> Weights:
+    """These weights at the steps that E divides, the problem's own at the others."""
+    return Weights("in_turn", (weights,))
+
+
+def weight(weights: Weights) -> Number:
+    """The client's own weight."""
+    return Number(((Integer(1), ("weight", weights)),))
+
+
+def ratio(x: Number, y: Number) -> Number:
+    """x / y, where y is not 0."""
+    return Number(((Integer(1), ("ratio", as_number(x), as_number(y))),))
+
+
+def smaller(x: Number, y: Number) -> Number:
+    return Number(((Integer(1), ("smaller", as_number(x), as_number(y))),))
+
+
+def norm(x: Vector) -> Number:
+    return Number(((Integer(1), ("norm", as_vector(x))),))
+
+
+def norm2(x: Vector) -> Number:
+    """The squared Euclidean norm.
+
+    >>> import fedaudit as fa
+    >>> dist2 = fa.expect(fa.norm2(fa.vector("x") - fa.w_star))
+    >>> dist2.law
+    'expect'
+    """
+    return Number(((Integer(1), ("norm2", as_vector(x))),))
+
+
+def inner(x: Vector, y: Vector) -> Number:
+    """The inner product.
+
+    >>> import fedaudit as fa
+    >>> fa.inner(fa.vector("x"), fa.w_star).terms[0][1][0]
+    'inner'
+    """
+    return Number(((Integer(1), ("inner", as_vector(x), as_vector(y))),))
+
+
+def f(x: Vector) -> Number:
+    """The value of f = sum_i p_i f_i.
+
+    >>> import fedaudit as fa
+    >>> fa.f(fa.vector("x")).terms[0][1][0]
+    'f'
+    """
+    return Number(((Integer(1), ("f", as_vector(x))),))
+
+
+def F(x: Vector) -> Number:
+    """The value of f + g, g the regulariser."""
+    return Number(((Integer(1), ("F", as_vector(x))),))
+
+
+def g(x: Vector) -> Number:
+    """The value of the regulariser."""
+    return Number(((Integer(1), ("g", as_vector(x))),))
+
+
+def conjugate(s: Vector) -> Number:
+    """The value of the regulariser's conjugate: g(x) + g*(s) = <s, x> exactly if s is a subgradient of g at x."""
+    return Number(((Integer(1), ("conjugate", as_vector(s))),))
+
+
+def f_i(x: Vector) -> Number:
+    """The value of the client's own loss.
+
+    >>> import fedaudit as fa
+    >>> fa.f_i(fa.vector("x")).terms[0][1][0]
+    'f_i'
+    """
+    return Number(((Integer(1), ("f_i", as_vector(x))),))
+
+
+def full_grad(x: Vector) -> Vector:
+    """The gradient of f = sum_i p_i f_i at a vector of the server.
+
+    >>> import fedaudit as fa
+    >>> fa.full_grad(fa.vector("x")) == fa.mean(fa.grad(fa.vector("x")))
+    True
+    """
+    return mean(grad(x))
+
+
+def expect(x: Number) -> Number:
+    """The expectation over noise and sampling.
+
+    >>> import fedaudit as fa
+    >>> fa.expect(fa.f(fa.vector("x"))).law
+    'expect'
+    """
+    return Number(as_number(x).terms, "expect")
+
+
+def picked(x: Number) -> Number:
+    """The expectation at a round that is picked uniformly among 0, ..., T - 1; its quantity has the index T."""
+    return Number(as_number(x).terms, "picked")
+
+
+def picked_step(x: Number) -> Number:
+    """The expectation before a local step that is picked uniformly: of all rounds (index T), or of round t alone."""
+    return Number(as_number(x).terms, "picked_step")
+
+
+def mean_norm2(x: Vector) -> Number:
+    """|E x|^2."""
+    return Number(norm2(x).terms, "of_mean")
+
+
+def variance(x: Vector) -> Number:
+    """E|x - E x|^2."""
+    return Number(norm2(x).terms, "around_mean")
+
+
+def least(x: Number, *, each_round: bool = False) -> Number:
+    """The least over all outcomes, all clients, and all steps so far (or those of them that E divides).
+
+    Noise in x itself is averaged.
+    """
+    return Number(as_number(x).terms, "least", each_round)
+
+
+def most(x: Number, *, each_round: bool = False) -> Number:
+    """The largest, as `least`."""
+    return Number(as_number(x).terms, "most", each_round)
+
+
+def vector_tree(x: Any, tree: Callable[[Any], Any]) -> Any:
+    """Vectors, weights, numbers and their atoms as lists that begin with the operation; scalars as `tree` has them."""
+    match x:
+        case Vector(op="name"):
+            return x.args[0]
+        case Vector(op="point"):
+            return ["point", *x.args]
+        case Vector() | Weights():
+            return [x.op, *(vector_tree(arg, tree) for arg in x.args)]
+        case Number():
+            return [[tree(c), vector_tree(atom, tree)] for c, atom in x.terms]
+        case (str() as op, *args):
+            return [op, *(vector_tree(arg, tree) for arg in args)]
+        case _:
+            return tree(x)

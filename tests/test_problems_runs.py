@@ -149,7 +149,7 @@ def test_blocks_of_rounds_meet(monkeypatch, T, v):
     steps = walked(fedprox(), setup)
     for blocks in (1 << 18, 300):
         monkeypatch.setattr(forward, "POWERED", blocks)
-        for module in ("runs.recorder", "runs.repeated_rounds"):
+        for module in ("runs.recorder", "runs.affine_rounds"):
             monkeypatch.setattr(f"fedaudit.problems.{module}.SCRATCH", blocks)
         measured = run(fedprox(), replace(setup, v=v))
         for name in ALL:

@@ -21,6 +21,7 @@ Namespace: TypeAlias = Any  # the module that makes such arrays
 
 EPS = 2.0**-52
 LARGE = 4096  # numbers of an array: beyond, loops of two or three numbers cost more than more of longer loops
+MANY = 12  # clients: fewer are added one by one, which is faster
 FEW = 8  # entries of an axis: fewer are added one by one
 WEIGHT_TOLERANCE = 1e-10  # rounding that weights given as floats may leave in their sum
 
@@ -141,6 +142,23 @@ def add_identity(xp: Namespace, x: Array, times: Array) -> Array:
     """x + times I; x (..., d, d), times (...) or a number."""
     wide = times if isinstance(times, float) else times[..., None, None]
     return x + wide * xp.eye(x.shape[-1], dtype=xp.float64)
+
+
+def averaged(xp: Namespace, weights: Array, x: Array) -> Array:
+    """The weighted sum over clients: weights (.., C, 1), x (S, n, C, d) -> (S, n, 1, d)."""
+    if x.shape[-2] == 1:
+        return x * xp.sum(weights, axis=-2, keepdims=True)
+    if x.shape[-2] > MANY and is_numpy(xp) and x.strides[-2] == x.itemsize:  # clients are side by side
+        return xp.matrix_transpose(xp.matmul(xp.matrix_transpose(x), weights))
+    if x.shape[-2] > MANY:
+        return xp.matmul(xp.matrix_transpose(weights), x)
+    if 1 < x.shape[-1] < FEW and prod(x.shape) > LARGE:
+        share = weights[..., 0]
+        return xp.stack([dot(share, x[..., j]) for j in range(x.shape[-1])], axis=-1)[..., None, :]
+    total = weights[..., :1, :] * x[..., :1, :]
+    for i in range(1, x.shape[-2]):
+        total = total + weights[..., i : i + 1, :] * x[..., i : i + 1, :]
+    return total
 
 
 @contextmanager

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..arrays.array_checks import Array, Namespace, fail, spread_to
 from .compiled_method import FORMS, Atom, Measure
-from .rule_values import expectation, initial
+from .rule_values import initial
 from .setup import Place, State, draws
 from .walk import Law
 
@@ -212,3 +212,12 @@ def tiled(xp: Namespace, x: Array, fold: int) -> Array:
 def repeated(xp: Namespace, x: Array, size: int) -> Array:
     """Every outcome `size` times: (R, ...) -> (R size, ...)."""
     return xp.reshape(xp.broadcast_to(x[:, None, ...], (x.shape[0], size, *x.shape[1:])), (-1, *x.shape[1:]))
+
+
+def expectation(xp: Namespace, chance: Array, values: Array) -> Array:
+    """The mean over the outcomes (S, n, ..) with the chances (S,) or (S, n)."""
+    if values.shape[0] == 1:
+        return values[0, ...]
+    if chance.ndim == 1:
+        return xp.tensordot(chance, values, axes=1)
+    return xp.sum(xp.reshape(chance, (*chance.shape, *(1,) * (values.ndim - 2))) * values, axis=0)

@@ -1,7 +1,7 @@
 """The array interpreter: any method that is data, on batches of problems, with exact expectations.
 
-`walked` takes every step of every outcome. Where all rules are affine, a round is one map (`affine_rounds`,
-`repeated_rounds`), and where only moments are asked for, their powers (`moments`).
+`walked` takes every step of every outcome. Where all rules are affine, a round is one map (`affine_rounds`), and where
+only moments are asked for, their powers (`moments`).
 """
 
 from collections.abc import Mapping
@@ -10,12 +10,11 @@ from typing import Any
 from ..arrays.array_checks import fail, quiet
 from ..losses.quadratics import Quadratics
 from . import local_maps as forward
-from .affine_rounds import Mapped
+from .affine_rounds import Forwarded, Mapped
 from .all_paths import AllPaths, paths_needed
 from .compiled_method import LINEAR, Programme
 from .moments import Moments
 from .recorder import Expectations, RoundsTogether, StepByStep, StepsTogether
-from .repeated_rounds import Forwarded
 from .rule_values import Scope, scope_of
 from .setup import Measured, Setup, State
 from .shortcuts import shortcut_of

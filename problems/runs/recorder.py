@@ -5,9 +5,9 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ..arrays.array_checks import Array, Namespace, norm2, spread_to
-from .all_paths import AllPaths
+from .all_paths import AllPaths, expectation
 from .compiled_method import Measure
-from .rule_values import Scope, expectation
+from .rule_values import Scope
 from .setup import ROUNDS, Measured, Place, State
 from .walk import Ends, Recorder
 

@@ -5,17 +5,15 @@ Nothing is written in place, so any array library will do.
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from math import prod
 from typing import Any, cast
 
 import numpy as np
 
 from ..arrays.array_checks import (
-    FEW,
     LARGE,
     Array,
     Namespace,
-    dot,
+    averaged,
     fail,
     is_numpy,
     matvec,
@@ -28,21 +26,10 @@ from ..losses import regularised
 from ..losses.quadratics import Quadratics, half_square
 from ..losses.regularised import Regulariser, Thresholds
 from . import local_maps as forward
-from .compiled_method import (
-    Atom,
-    Coefficient,
-    Linear,
-    Measure,
-    Number,
-    Operation,
-    Programme,
-    Weights,
-    programme,
-)
+from .compiled_method import Atom, Linear, Measure, Number, Operation, Programme, Weights, programme
+from .oracle import answer, proximal_point
 from .phase_list import Terms, flat
-from .setup import ROUNDS, Place, Setup, State
-
-MANY = 12  # clients: fewer are added one by one, which is faster
+from .setup import ROUNDS, Place, Setup, State, alike, evaluated, factors, single
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -150,10 +137,13 @@ class Scope:
             case "batch_grad":
                 return setup.problem.slope(self.drawn(place), args[0])
             case "oracle" | "full_prox" if isinstance(setup.problem, Quadratics):
-                step = place.at(self.coefficients[operation.scalars[0]])
-                return self.proximal(args[0], step, whole=operation.op == "full_prox")
+                curved, b = setup.problem.A, self.constant("b", setup.problem.b)
+                if operation.op == "full_prox":
+                    curved, b = setup.problem.mean()[0][:, None, ...], self.averaged(setup.problem.p[..., None], b)
+                return proximal_point(xp, curved, b, args[0], place.at(self.coefficients[operation.scalars[0]]))
             case "oracle":
-                return self.answer(args[0], place.at(self.coefficients[operation.scalars[0]]), place)
+                step = place.at(self.coefficients[operation.scalars[0]])
+                return answer(xp, setup, self.drawn(place), args[0], step, place)
             case "full_prox":
                 return setup.problem.full_prox(args[0], place.at(self.coefficients[operation.scalars[0]]))
             case op:
@@ -165,35 +155,6 @@ class Scope:
         if "drawn" not in place.values:
             place.values["drawn"] = self.setup.problem.drawn(place.batch, b)
         return place.values["drawn"]
-
-    def proximal(self, x: Array, step: Any, whole: bool) -> Array:
-        """The minimiser of every client's quadratic, or of their mean, + |. - x|^2/(2 step)."""
-        xp, problem = self.xp, self.setup.problem
-        curved, b = problem.A, self.constant("b", problem.b)
-        if whole:
-            curved, b = problem.mean()[0][:, None, ...], self.averaged(problem.p[..., None], b)
-        eta = step if isinstance(step, float) else step[..., None]
-        inverse = xp.linalg.inv(xp.eye(problem.d, dtype=xp.float64) + eta * curved)
-        return matvec(xp, inverse, x + step * b)
-
-    def answer(self, x: Array, step: Array, place: Place) -> Array:
-        """What the oracle of every client returns."""
-        xp, setup = self.xp, self.setup
-        best, gap = setup.problem.solved(self.drawn(place), x, step)
-        if setup.oracle is None:
-            return best
-        steps, shifts = setup.oracle
-        row = min(place.t, steps.shape[1] - 1)
-        taken, shift = steps[:, row, :], shifts[:, row, ...]
-        if shift.shape[-2] > 1:
-            each = [xp.take(shift[:, i, ...], xp.asarray(place.batch[:, i]), axis=1) for i in range(setup.problem.C)]
-            moved = xp.permute_dims(xp.stack(each, axis=-2), (1, 0, 2, 3))
-        else:
-            moved = shift[..., 0, :]
-        answer = xp.where(taken[..., None] == 1, best, x + taken[..., None] * (best - x)) + moved
-        off = gap(answer)
-        setup.gaps.append(xp.max(xp.maximum(off, 0 * off), axis=(0, 2)))
-        return answer
 
     def thresholds(self, index: int, place: Place) -> Thresholds:
         """The thresholds of proximal points here; kept where all rounds have the same."""
@@ -366,19 +327,7 @@ class Scope:
 
     def averaged(self, weights: Array, x: Array) -> Array:
         """(.., C, 1) weights, (S, n, C, d) -> (S, n, 1, d)."""
-        if x.shape[-2] == 1:
-            return x * self.xp.sum(weights, axis=-2, keepdims=True)
-        if x.shape[-2] > MANY and is_numpy(self.xp) and x.strides[-2] == x.itemsize:  # clients are side by side
-            return self.xp.matrix_transpose(self.xp.matmul(self.xp.matrix_transpose(x), weights))
-        if x.shape[-2] > MANY:
-            return self.xp.matmul(self.xp.matrix_transpose(weights), x)
-        if 1 < x.shape[-1] < FEW and prod(x.shape) > LARGE:
-            share = weights[..., 0]
-            return self.xp.stack([dot(share, x[..., j]) for j in range(x.shape[-1])], axis=-1)[..., None, :]
-        total = weights[..., :1, :] * x[..., :1, :]
-        for i in range(1, x.shape[-2]):
-            total = total + weights[..., i : i + 1, :] * x[..., i : i + 1, :]
-        return total
+        return averaged(self.xp, weights, x)
 
     def gradient(self, x: Array) -> Array:
         problem = self.setup.problem
@@ -432,7 +381,7 @@ class Scope:
             if type(coefficient) is not float:
                 coefficient = place.at(coefficient)
             one = type(coefficient) is float and coefficient == 1.0
-            if fresh and at in stays and total.size > LARGE and _alike(self.coefficients[index]):
+            if fresh and at in stays and total.size > LARGE and alike(self.coefficients[index]):
                 x = self.spread_term(index, at, x, place, total.shape)
             elif not one:
                 x = coefficient * x
@@ -536,41 +485,7 @@ def scope_of(method: Mapping[str, Any], setup: Setup) -> "Scope":
     xp, rules = namespace(setup.start), programme(method)
     values = factors(xp, rules, setup)
     coefficients = [evaluated(values, coefficient) for coefficient in rules.coefficients]
-    return Scope(xp, rules, setup, values, [_single(xp, x) for x in coefficients])
-
-
-def factors(xp: Namespace, rules: Programme, setup: Setup) -> list[Any]:
-    """Every factor of the coefficients as (T or 1, E or 1, n or 1, 1, 1); axes along which it is constant are 1."""
-    return [_short(xp, xp.permute_dims(setup.scalar(tree), (1, 2, 0))[..., None, None]) for tree in rules.factors]
-
-
-def evaluated(values: Sequence[Any], coefficient: Coefficient) -> Any:
-    """A coefficient from its factors: a number, or an array like them."""
-    total: Any = 0.0
-    for rational, inside in coefficient:
-        term: Any = float(rational)
-        for factor in inside:
-            term = term * values[factor]
-        total = total + term
-    return total
-
-
-def _alike(coefficient: Any) -> bool:
-    """Whether it is the same in all local steps of a round."""
-    return isinstance(coefficient, float) or coefficient.shape[1] == 1
-
-
-def _single(xp: Namespace, x: Any) -> Any:
-    """One number for all is held as a number, which costs half; on a device it stays there."""
-    return float(x[0, 0, 0, 0, 0]) if is_numpy(xp) and not isinstance(x, float) and x.size == 1 else x
-
-
-def _short(xp: Namespace, x: Array) -> Array:
-    for axis in (0, 1):
-        first = x[:1, ...] if axis == 0 else x[:, :1, ...]
-        if x.shape[axis] > 1 and bool(xp.all(x == first)):
-            x = first
-    return x
+    return Scope(xp, rules, setup, values, [single(xp, x) for x in coefficients])
 
 
 def initial(scope: Scope) -> State:
@@ -581,12 +496,3 @@ def initial(scope: Scope) -> State:
         state |= values if whose == "server" else {name: scope.wide(x) for name, x in values.items()}
     n = scope.setup.start.shape[0]
     return {name: spread_to(scope.xp, x, (1, n, *x.shape[-2:])) for name, x in state.items()}
-
-
-def expectation(xp: Namespace, chance: Array, values: Array) -> Array:
-    """The mean over the outcomes (S, n, ..) with the chances (S,) or (S, n)."""
-    if values.shape[0] == 1:
-        return values[0, ...]
-    if chance.ndim == 1:
-        return xp.tensordot(chance, values, axes=1)
-    return xp.sum(xp.reshape(chance, (*chance.shape, *(1,) * (values.ndim - 2))) * values, axis=0)

@@ -4,14 +4,15 @@ A vector of the run is an array (S, n, c, d): S outcomes of the law, n instances
 clients.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import combinations, product
 from typing import Any
 
-from ..arrays.array_checks import Array, namespace
+from ..arrays.array_checks import Array, Namespace, is_numpy, namespace
 from ..losses.regularised import Regulariser
+from .compiled_method import Coefficient, Programme
 
 ROUNDS, ENDS = -1, -2  # in place of a round: all of them; all and the end of the last
 State = dict[str, Array]
@@ -44,7 +45,7 @@ class Setup:
     batches: Callable[[int, int], Any] | None = None  # the losses of what clients draw for step k of round t
     moments: bool = False  # of quadratics that all clients solve exactly: only mean and covariance are followed
     box: tuple[Array, Array] | None = None  # (n, d) each: the losses are these quadratics there; with moments alone
-    gaps: list[Array] = field(default_factory=list[Any])  # how far from optimal its answers were (n,), after a run
+    gaps: list[Array] = field(default_factory=list[Array])  # how far from optimal its answers were (n,), after a run
     signs: Array = None  # (S, n, T, E, C) or (.., C, d): sampled noise, not all of it; then measures have a last axis S
     until: Mapping[str, tuple[int, ...]] = field(default_factory=dict[str, tuple[int, ...]])
     # the last round, or round and step, in which a measure is read: later it need not be taken; of others, every one
@@ -78,9 +79,9 @@ class Place:
     last: int = 0  # the other client, or the coordinate, that a measure looks at
     first: int = 0  # where outcomes are steps from this one on, one after the other
     chance: Array = None  # (S,) or (S, n): how probable every outcome is, where there are several
-    own: State = field(default_factory=dict[str, Any])  # what clients had before the round, and keep if not drawn
+    own: State = field(default_factory=dict[str, Array])  # what clients had before the round, and keep if not drawn
 
-    def at(self, coefficient: Any) -> Any:
+    def at(self, coefficient: Array) -> Array:
         """A coefficient here: a number, (n, 1, 1), or of all rounds (T or 1, n, 1, 1)."""
         if isinstance(coefficient, float):
             return coefficient
@@ -91,3 +92,37 @@ class Place:
         if self.t == ROUNDS or rounds.shape[0] == 1:
             return rounds
         return namespace(rounds).concat([rounds, rounds[-1:, ...]], axis=0)
+
+
+def factors(xp: Namespace, rules: Programme, setup: Setup) -> list[Any]:
+    """Every factor of the coefficients as (T or 1, E or 1, n or 1, 1, 1); axes along which it is constant are 1."""
+    return [_short(xp, xp.permute_dims(setup.scalar(tree), (1, 2, 0))[..., None, None]) for tree in rules.factors]
+
+
+def evaluated(values: Sequence[Any], coefficient: Coefficient) -> Any:
+    """A coefficient from its factors: a number, or an array like them."""
+    total: Any = 0.0
+    for rational, inside in coefficient:
+        term: Any = float(rational)
+        for factor in inside:
+            term = term * values[factor]
+        total = total + term
+    return total
+
+
+def alike(coefficient: Array) -> bool:
+    """Whether a coefficient is the same in all local steps of a round."""
+    return isinstance(coefficient, float) or coefficient.shape[1] == 1
+
+
+def single(xp: Namespace, x: Array) -> Array:
+    """One number for all is held as a number, which costs half; on a device it stays there."""
+    return float(x[0, 0, 0, 0, 0]) if is_numpy(xp) and not isinstance(x, float) and x.size == 1 else x
+
+
+def _short(xp: Namespace, x: Array) -> Array:
+    for axis in (0, 1):
+        first = x[:1, ...] if axis == 0 else x[:, :1, ...]
+        if x.shape[axis] > 1 and bool(xp.all(x == first)):
+            x = first
+    return x

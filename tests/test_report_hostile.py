@@ -155,6 +155,8 @@ def hostile_row(number, payload, verdict):
     row["implicit"][0]["certificate"] = row["certificate"]
     row["verify"] |= {"verdict": verdict, "certificate": row["certificate"]}
     row["hunt"]["certificate"] = None
+    for way in row["derive"]["ways"]:  # ids are no longer than 200 characters
+        way["cites"] = [row["id"]]
     return row
 
 

@@ -24,7 +24,7 @@ SUBJECTS = {  # modules whose subject is text, and what text it is
     "bounds/papers/buttaci/lower_perturbed.py": "a reading that is copied but for its first lines",
     "problems/runs/compiled_method.py": "a method's JSON, searched for an atom that it may read",
     "verify/kernel/core/rational.py": "fractions as certificates write them",
-    "verify/moves/kept_evidence.py": "a number with its radius, as a certificate writes it",
+    "verify/certify/kept_evidence.py": "a number with its radius, as a certificate writes it",
     "verify/pictures/certified_number.py": "a number with its radius, as a certificate writes it",
     "verify/proposals/atom_trees.py": "a formula in the notation of proof files: it is a parser",
     "verify/worst/cone.py": "the status of the solver Clarabel, whose types an optional package keeps to itself",

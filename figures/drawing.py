@@ -19,7 +19,7 @@ Drawable: TypeAlias = Curves | Profile | Cloud | Rate | Crossing | Landscape | P
 
 
 def draw(picture: Drawable) -> Figure:
-    """The figure of a statement, by the kind of its data; an experiment names the module here that plots it."""
+    """Returns the figure of a statement by the kind of its data; an experiment names the module here that plots it."""
     match picture:
         case Profile():
             return relatives.plot(picture)

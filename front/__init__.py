@@ -12,13 +12,16 @@
 
 To write a claim: `Statement`, `Assumption`, `Glossary`, and the names of the algebra (`Le`, `Sum`, `Min`, `sqrt`, …);
 to write a method: `Method`, `vector`, `grad`, `noisy`, `mean`, … (see examples/scaffold.py).
-What you got wrong is a `UserError`. Names are loaded when they are asked for: `import fedaudit` itself loads nothing.
+What you got wrong is a `UserError`. Names are loaded when they are asked for:
+`import fedaudit` itself loads no module that does anything.
 """
 
 from __future__ import annotations
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
+
+from . import verify as _rooms
 
 if TYPE_CHECKING:
     from fedaudit.bounds.catalogue.bound_values import Bound
@@ -70,14 +73,15 @@ if TYPE_CHECKING:
         ReproducedIf,
         Survived,
         Undecided,
+        Verdict,
     )
     from fedaudit.verify.worst.worst import Worst
 
-    from . import verify
     from .api.moves import audit, certify, derive, hunt, lint, load, plot, prove, statement, statements, worst
     from .api.simulation import Trajectories, simulate
     from .api.testing import fedaudit_check, instances, theorem
     from .errors import UserError
+    from .progress import Wanted
 
     __version__: str
 
@@ -178,13 +182,40 @@ _HOME = {
 }
 
 
+def verify(
+    claim: Statement | str,
+    *,
+    seed: int = 0,
+    budget: float = 10.0,
+    backend: str = "numpy",
+    memory: str = "2GB",
+    progress: Wanted = None,
+) -> Verdict:
+    """Does it hold on real trajectories? `budget` is nominal seconds; the same seed gives the same verdict.
+
+    `memory`: what its arrays may take; sizes that need more are not tried, and the verdict's search says so.
+    `progress`: False for silence, True for a line now and then, or a function of (what, done, total).
+
+    >>> import fedaudit as fa
+    >>> fa.verify("buttaci/appA-strong-second~repaired", budget=0.1).verdict
+    'survived'
+    """
+    from .api import moves
+
+    return moves.verify(claim, seed=seed, budget=budget, backend=backend, memory=memory, progress=progress)
+
+
+# `fedaudit.verify` names a folder of the package and a function for users. The folder, which holds nothing but its
+# sentence, was imported above, so that Python does not put it in the function's place later; and the function has the
+# folder's names (as soon as they are imported), so that `fedaudit.verify.kernel` is what the import statement means.
+verify.__dict__ = vars(_rooms)
+
+
 def __getattr__(name: str) -> Any:
     if name == "__version__":
         from importlib.metadata import version
 
         return version("fedaudit")
-    if name == "verify":  # a room and a move: the module can be called
-        return import_module(".verify", __name__)
     if name not in _HOME:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     found = getattr(import_module(_HOME[name], __name__), name)

@@ -22,7 +22,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from .running.runner import Chosen, Done, Engine, Settings
-    from .running.store import Folder, Row
+    from .running.store import Folder
+
+    Row = dict[str, Any]
 
 __all__ = ["main"]
 
@@ -496,7 +498,7 @@ def _run(arguments: argparse.Namespace) -> int:
         if done.unsound:
             return _complain(f"the tool failed on {which}; no row is to be called proved; do: report it", 70)
         return _complain(f"the tool failed on {which}; the other rows are good; do: report it", 1)
-    return 1 if fail_on and any(row.get("verdict") == fail_on for row in done.rows) else 0
+    return 1 if fail_on and any(row.outcome == fail_on for row in done.rows) else 0
 
 
 def _tree(arguments: argparse.Namespace) -> int:
@@ -569,10 +571,10 @@ def _move(
             done = run(move, selection, settings, engine, step)
         rows = done.rows
         if folder:
-            rows = [folder.certified(row) for row in rows] if move in ("verify", "hunt") else rows
+            rows = [folder.certified(row) for row in rows]
             folder.rows(move, rows)
     if arguments.json:
-        _print_json(rows)
+        _print_json([row.to_json() for row in rows])
     else:
         table(move, rows)
     return done
@@ -604,9 +606,9 @@ def _audit(
                 raise
             page = str(pages.finish(done.rows))
     if arguments.json:
-        _print_json(done.rows)
+        _print_json([row.to_json() for row in done.rows])
     else:
-        summary(done.document, page)
+        summary(done.rows, page)
     return done
 
 
@@ -688,8 +690,8 @@ def _plot(arguments: argparse.Namespace) -> int:
     from fedaudit.bounds.language.symbol_values import axes_of, points
     from fedaudit.verify.results.file_names import slug
 
+    from .running.files import write
     from .running.runner import one_thread
-    from .running.store import write
 
     seed, name = _seed(arguments.seed), str(arguments.selectors[0])
     found = [] if name in PICTURES else find([name])

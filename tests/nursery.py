@@ -31,15 +31,15 @@ import pytest
 from fedaudit import cli
 from fedaudit.bounds.catalogue import discovery as catalogue
 from fedaudit.commands import listing
-from fedaudit.running import runner, store
-from fedaudit.verify.moves import audit
+from fedaudit.running import files, runner
+from fedaudit.verify.moves import rows as audit
 
 MOMENTS = ("part", "whole", "moved", "work")
 WORKED = {}  # rows and figures that a child of a shared request made before it ended
 
 
 def patched(kill, counts):
-    """Put the kill where it belongs. Files reach the disk by os.fsync and Path.replace in `store.write` alone."""
+    """Put the kill where it belongs. Files reach the disk by os.fsync and Path.replace in `files.write` alone."""
 
     def reached(moment, *before):
         counts[moment] += 1
@@ -49,7 +49,7 @@ def patched(kill, counts):
                 act()
             os.killpg(0, signal.SIGKILL)
 
-    sync, replace, figure = os.fsync, store.Path.replace, runner.figure_of
+    sync, replace, figure = os.fsync, files.Path.replace, runner.figure_of
 
     def fsync(handle):
         reached("part", lambda: os.ftruncate(handle, os.fstat(handle).st_size // 2))
@@ -64,7 +64,7 @@ def patched(kill, counts):
         reached("work")
         return figure(*arguments)
 
-    os.fsync, store.Path.replace, runner.figure_of = fsync, move, draw
+    os.fsync, files.Path.replace, runner.figure_of = fsync, move, draw
 
 
 def sharing():

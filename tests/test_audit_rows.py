@@ -15,6 +15,7 @@ from fedaudit.bounds.language.statement import Statement
 from fedaudit.commands.tables import broken_without
 from fedaudit.verify.moves import audit
 from fedaudit.verify.moves.repair import repair
+from fedaudit.verify.results.row import LiteralReading, Row
 from fedaudit.verify.results.verdicts import Survived
 
 pytestmark = pytest.mark.usefixtures("one_kernel")
@@ -39,12 +40,13 @@ def test_an_audit_keeps_a_witness_that_one_move_saw_fail(monkeypatch: pytest.Mon
 
 
 def test_a_statement_that_falls_breaks_without_nothing() -> None:
-    row = audit.audit_row(statement("buttaci/prop3.4-upper"), 0, 0.1)
-    assert row["verdict"] == "refuted"
-    assert {part["literal"] for part in row["implicit"]} == {"not-tried"}
+    row = audit.audit(statement("buttaci/prop3.4-upper"), 0, 0.1).record()
+    assert row.verdict == "refuted"
+    assert {reading.literal for reading in row.implicit} == {"not-tried"}
     assert broken_without(row) == []
-    assert broken_without({**row, "verdict": "survived", "implicit": [{"name": "x", "literal": "breaks"}]}) == ["x"]
-    assert broken_without({**row, "implicit": [{"name": "x", "literal": "breaks"}]}) == []
+    breaks = (LiteralReading("x", "breaks"),)
+    assert broken_without(Row(row.id, "survived", implicit=breaks)) == ["x"]
+    assert broken_without(replace(row, implicit=breaks)) == []
 
 
 # --- repairs ---------------------------------------------------------------------------------------------------------

@@ -25,7 +25,7 @@ from fedaudit.verify import kernel
 from fedaudit.verify.certify.command import certify
 from fedaudit.verify.search.lowered_claim import lower
 from fedaudit.verify.settings.base import Reading
-from fedaudit.verify.worst.parameters import told
+from fedaudit.verify.worst.parameters import points_of
 from fedaudit.verify.worst.worst import Worst, worst_at
 
 LOWER, UPPER, SHORTER = Fraction(999, 1000), Fraction(101, 100), Rational(99, 100)
@@ -104,7 +104,7 @@ def optimized(made: Statement) -> Worst:
     """The worst case with step sizes that differ, which `worst` takes as they stand in the point."""
     reading = Reading(lower(made))
     given = {name: Fraction(x) for name, x in {**OPTIMAL, "C": 1, "E": 1, "pull": 1}.items()}
-    ((point,),) = list(told(reading, given))
+    ((point,),) = list(points_of(reading, given))
     return worst_at(reading, replace(point, data={**point.data, "steps": WEIGHTS}))
 
 

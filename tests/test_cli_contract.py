@@ -28,7 +28,7 @@ LIST_FIELDS = {"id", "paper", "kind", "title", "where", "relation", "method", "f
 def moves(monkeypatch):
     made = fake_moves()
     monkeypatch.setitem(sys.modules, made.__name__, made)
-    monkeypatch.setattr("fedaudit.verify.moves.audit", made, raising=False)
+    monkeypatch.setattr("fedaudit.verify.moves.rows", made, raising=False)
     monkeypatch.setattr(runner, "figure_of", lambda *_: None)
     return made
 
@@ -102,7 +102,7 @@ def test_markup_in_messages_is_shown_and_not_obeyed(run):
 def test_seed_and_budget_reach_every_row(run):
     rows = json.loads(run("verify", LEMMAS, "--json", "--seed", "7", "--budget", "22", "--jobs", "1")[1])
     assert {row["seed"] for row in rows} == {7}
-    assert {row["effort"] for row in rows} == {22 / len(IDS)}
+    assert {row["statistical"]["effort"] for row in rows} == {22 / len(IDS)}
 
 
 @pytest.mark.parametrize(
@@ -355,7 +355,7 @@ def test_no_figures_draws_none_and_a_later_run_draws_what_is_missing(run, moves,
     drawn = []
 
     def draw(statement, _, row):
-        assert row["id"] == statement.id  # figures show what the row found, also where it was found earlier
+        assert row.id == statement.id  # figures show what the row found, also where it was found earlier
         drawn.append(statement.id)
         return "<svg/>" if statement.id != SOME else None
 

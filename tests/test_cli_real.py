@@ -263,7 +263,7 @@ import multiprocessing
 import os
 import signal
 
-if multiprocessing.current_process().name.startswith("Loky"):
+if multiprocessing.parent_process() is not None:
     os.kill(os.getpid(), signal.SIGKILL)
 
 from dataclasses import replace

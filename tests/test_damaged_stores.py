@@ -4,16 +4,18 @@ import copy
 import json
 import os
 import sys
+from dataclasses import replace
 
 import pytest
 from faked import CERTIFICATE, REFUTED, fake_moves
 
 from fedaudit.errors import UserError
+from fedaudit.running import files, runner, store
 from fedaudit.running import own_marks as own
-from fedaudit.running import runner, store
 from fedaudit.running.local import Local
 from fedaudit.running.store import Folder, Foreign
 from fedaudit.verify.results.file_names import slug
+from fedaudit.verify.results.row import Row
 
 ROW = f"rows/{slug(REFUTED)}.json"
 HELD = f"certificates/{slug(REFUTED)}.json"
@@ -33,7 +35,7 @@ def chosen():
 def moves(monkeypatch):
     made = fake_moves()
     monkeypatch.setitem(sys.modules, made.__name__, made)
-    monkeypatch.setattr("fedaudit.verify.moves.audit", made, raising=False)
+    monkeypatch.setattr("fedaudit.verify.moves.rows", made, raising=False)
     monkeypatch.setattr(runner, "figure_of", lambda *_: "<svg/>")
     return made
 
@@ -60,12 +62,24 @@ def in_row(change, *, forged=False):
         stored = json.loads(path.read_text())
         change(stored["row"])
         if forged:
-            names = [name for name, _ in store._named(stored["row"])]
+            names = list(named(stored["row"]))
             stored["files"] = {n: stored["files"].get(n) or digest(out, n) for n in names}
             stored["digest"] = store._row_digest(stored["key"], stored["row"], stored["files"])
         path.write_text(json.dumps(stored))
 
     return damage
+
+
+def named(row):
+    """Every file that a row names, whatever a forger wrote into it."""
+    parts = [
+        row,
+        row.get("verify"),
+        row.get("hunt"),
+        *(row["implicit"] if isinstance(row.get("implicit"), list) else []),
+    ]
+    held = [part.get(key) for part in parts if isinstance(part, dict) for key in ("certificate", "proof", "figure")]
+    return dict.fromkeys(name for name in held if isinstance(name, str))
 
 
 def digest(out, name):
@@ -118,7 +132,7 @@ def outside(path):
 
 def huge(path):
     with path.open("wb") as file:
-        file.truncate(store.MOST_BYTES + 1)
+        file.truncate(files.MOST_BYTES + 1)
 
 
 def stored_field(name, value):
@@ -205,7 +219,7 @@ def test_a_damaged_row_is_done_again_and_named(audit, tmp_path, kind):
         assert said[0].startswith(f"{REFUTED} is done again: ")
         assert why in said[0]
     assert audit() == (rows, [], [])  # mended for good
-    assert json.loads((tmp_path / "out" / "audit.json").read_text())["statements"] == rows
+    assert json.loads((tmp_path / "out" / "audit.json").read_text())["statements"] == [row.to_json() for row in rows]
 
 
 def test_a_row_that_may_not_be_read_is_done_again(audit, monkeypatch):
@@ -286,9 +300,9 @@ def test_a_mark_that_is_none_makes_a_true_row_a_strangers(audit, tmp_path, wrong
 def test_a_mark_binds_id_key_content_and_files(tmp_path):
     """Copied to another row, to the same row of another run or to other files it is none; a moved folder keeps its."""
     folder = Folder.open(tmp_path / "one")
-    mine = {"id": "a/1", "verdict": "survived", "certificate": {"lhs": "1"}}
+    mine = Row("a/1", "survived", certificate={"lhs": "1"})
     kept = folder.keep("key", mine, "<svg/>")
-    folder.keep("key", mine | {"id": "a/2"}, "<svg/>")
+    folder.keep("key", replace(mine, id="a/2"), "<svg/>")
     assert folder.row("a/1", "key") == kept
     mark = json.loads((folder.path / "rows/a-1.json").read_text())["mark"]
 
@@ -305,7 +319,7 @@ def test_a_mark_binds_id_key_content_and_files(tmp_path):
         folder.row("a/1", "longer")
     for content, figure, file in (({"lhs": "2"}, "<svg/>", "certificate"), ({"lhs": "1"}, "<svg>2</svg>", "figure")):
         other = Folder.open(tmp_path / file)
-        other.keep("key", mine | {"certificate": content}, figure)
+        other.keep("key", replace(mine, certificate=content), figure)
         with_mark(other, "a-1")
         with pytest.raises(Foreign):  # of the same row with another file
             other.row("a/1", "key")

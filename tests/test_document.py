@@ -286,7 +286,9 @@ def test_sizes_are_read_as_they_were_written():
 
 def test_worst_cases_are_read_as_they_were_written():
     (row,) = document.parse(WHOLE).statements
-    assert row.hunt.worst == (document.Ends((("L", "2"), ("t", "1")), 0.15, 0.16),)
+    assert row.hunt.worst == (
+        document.Ends((("L", "2"), ("t", "1")), 0.15, 0.16, lower_exact="3/20", upper_exact="4/25"),
+    )
 
 
 def test_fields_of_a_later_version_are_let_be():

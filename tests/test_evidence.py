@@ -5,12 +5,10 @@ import json
 import random
 import shutil
 from collections import Counter
-from fractions import Fraction
-from functools import partial
 from pathlib import Path
 
 import pytest
-from faked import PAUL, YOUNG
+from faked import PAUL, YOUNG, typed
 from faked import proofs as files
 
 from fedaudit.bounds.catalogue.discovery import catalogue, statement
@@ -19,12 +17,13 @@ from fedaudit.running import runner
 from fedaudit.running.runner import Settings, attempt, choose
 from fedaudit.running.store import Folder
 from fedaudit.verify import kernel
+from fedaudit.verify.certify.kept_evidence import End
 from fedaudit.verify.kernel.core.rational import Rejected
 from fedaudit.verify.kernel.proofs.proof import FORMAT
 from fedaudit.verify.moves import kernel_proof as proved
-from fedaudit.verify.moves.kept_evidence import End
 from fedaudit.verify.moves.kernel_proof import Proof, Unproved, prove
 from fedaudit.verify.proposals.proposal import Proposal, Reason
+from fedaudit.verify.results.row import Ends, Row
 from fedaudit.verify.search.lowered_claim import lower
 
 FALLS, PROFILED = "buttaci/appA-strong-second", "classic/gd-rate"
@@ -61,7 +60,8 @@ def proposing(monkeypatch, no_proofs_kept):
 
 def audited(folder, *names):
     with Folder.open(folder).held() as held:
-        return runner.audit(choose(names), Settings(0, 0.4, figures=False), Here(), held).rows
+        rows = runner.audit(choose(names), Settings(0, 0.4, figures=False), Here(), held).rows
+        return [row.to_json() for row in rows]
 
 
 @pytest.fixture(scope="module")
@@ -139,7 +139,7 @@ def test_a_run_that_goes_on_takes_proofs_and_ends_over(folder, monkeypatch, no_p
     def never(*_):
         raise AssertionError("it was proved before")
 
-    monkeypatch.setattr("fedaudit.verify.moves.audit.audit", never)
+    monkeypatch.setattr("fedaudit.verify.moves.rows.audit", never)
     monkeypatch.setattr("fedaudit.verify.proposals.proposal.propose", never)
     before = rows_of(folder)
     audited(folder, PAUL, FALLS, PROFILED)
@@ -217,14 +217,12 @@ def test_what_cites_the_unproved_is_not_proved(proposing, monkeypatch):
 
 
 def test_a_proved_row_without_its_proof_cannot_be_written(tmp_path):
-    row = {"id": YOUNG, "verdict": "proved", "certificate": None}
-    for proof in ({}, {"proof": None}):
-        with pytest.raises(ValueError, match="without a proof"):
-            Folder.open(tmp_path).keep("key", row | proof, None)
+    with pytest.raises(ValueError, match="without a proof"):
+        Folder.open(tmp_path).keep("key", Row(YOUNG, "proved"), None)
 
 
 def test_a_row_is_not_proved_if_what_it_cites_fails_beside_it(proposing, monkeypatch, tmp_path):
-    monkeypatch.setattr("fedaudit.verify.moves.audit.proof_row", lambda one, _: {"id": one.id, "proof": None})
+    monkeypatch.setattr("fedaudit.verify.moves.rows.proof_row", lambda one, _: Row(one.id))
     (row,) = audited(tmp_path / "audit", PAUL)
     assert row["verdict"] == "survived"
     assert row["reason"].startswith(f"follows, but {YOUNG} is not proved")
@@ -244,7 +242,7 @@ def test_lines_on_z3s_word_are_said_and_counted_apart(proposing, monkeypatch, tm
     assert rows[0]["derive"]["trusted"] == ["a <= b", "b <= c"]
     from fedaudit.commands.tables import summary
 
-    summary({"statements": rows}, "page")
+    summary([typed(row) for row in rows], "page")
     said = capsys.readouterr().out
     assert "proved, trusting z3 for 4 lines" in said
     assert "2 proved (2 of them trusting z3 for some lines) of 2 statements" in said
@@ -415,9 +413,12 @@ def test_indices_steps_noise_and_letters_of_sizes_belong_to_the_point(name, said
     held["claim"] = {"method": {"names": {"M": "C"}}}
     held["point"] = {"C": 2, "E": 1, "T": 1, "steps": {"gamma": ["1/8", "1/8"]}, "noise": {"kind": "none"}}
     here = {"t": "0", "gamma": "1/8", "noise": "none", "M": "2", "G": "any"}
-    end = partial(End, "a/b", "", "upper", "", ((Fraction(1), True),), name={}, relation=1)
-    assert end(point=here).differs(held, None, None) == ""
-    assert "expected the point" in end(point={**here, name: said}).differs(held, None, None)
+
+    def end(point):
+        return End("a/b", "", "upper", Ends(tuple(point.items()), upper_exact="1"))
+
+    assert end(here).differs(held, None, None) == ""
+    assert "expected the point" in end({**here, name: said}).differs(held, None, None)
 
 
 def test_a_lower_end_refutes_nothing_and_is_not_rejected(folder, capsys):

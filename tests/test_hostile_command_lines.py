@@ -202,7 +202,7 @@ def test_bad_input_is_one_short_line_and_leaves_nothing(place, capsys, argv):
 def moves(monkeypatch):
     made = fake_moves()
     monkeypatch.setitem(sys.modules, made.__name__, made)
-    monkeypatch.setattr("fedaudit.verify.moves.audit", made, raising=False)
+    monkeypatch.setattr("fedaudit.verify.moves.rows", made, raising=False)
     monkeypatch.setattr(runner, "figure_of", lambda *_: None)
     monkeypatch.setattr("fedaudit.progress.FIRST", 1e9)  # a slow machine says how far it is
     return made

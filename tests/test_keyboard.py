@@ -25,7 +25,7 @@ WIDE = "document.documentElement.scrollWidth - document.documentElement.clientWi
 def folder(tmp_path_factory):
     made = Folder.open(tmp_path_factory.mktemp("audit"))
     rows = [made.keep("key", row_of(one), None) for one in statements(["zhang"])]
-    Pages(made, HEADER, [row["id"] for row in rows]).finish(rows)
+    Pages(made, HEADER, [row.id for row in rows]).finish(rows)
     return made.path
 
 

@@ -27,6 +27,7 @@ from fedaudit.bounds.papers.yuan.run import move2, near, picked_env2, w, w_m
 from fedaudit.bounds.papers.yuan.symbols import G, T, eta, nu, rho
 from fedaudit.bounds.proofs.derivation_check import derive
 from fedaudit.bounds.proofs.frame import Frame
+from fedaudit.bounds.proofs.kept_vectors import require_kept
 from fedaudit.bounds.proofs.premise_identity import Average, Shown, averaged, check
 from fedaudit.bounds.proofs.premise_identity import shown as show
 from fedaudit.bounds.proofs.proximal_atoms import Largest, Moved, Optimal, Steep
@@ -103,7 +104,7 @@ def _same_point(_: Any) -> Any:
 
 def test_a_vector_is_kept_only_if_the_rules_of_the_round_make_it() -> None:
     with pytest.raises(UserError, match="does not keep"):
-        replace(ON_FEDMSPP, kept={w_m: _same_point})
+        require_kept(replace(ON_FEDMSPP, kept={w_m: _same_point}))
 
 
 def test_the_mean_over_rounds_is_that_of_what_is_measured() -> None:

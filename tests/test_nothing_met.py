@@ -17,7 +17,7 @@ from fedaudit.bounds.language.statement import Assumption, Glossary, Statement
 from fedaudit.bounds.language.vectors import f_i_star, w_i_star
 from fedaudit.commands.tables import table
 from fedaudit.figures.pages.report import pages
-from fedaudit.verify.moves import audit
+from fedaudit.verify.moves import audit, rows
 from fedaudit.verify.results.audit_json import Document, parse
 from fedaudit.verify.results.settled_citations import settle
 from fedaudit.verify.results.verdicts import NOTHING_MET, Refuted, Search, Survived
@@ -62,10 +62,11 @@ AT_ORDINARY_POINTS = f"{NOTHING_MET} except at ordinary points"
 # --- the search says that it met nothing -----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("move", [audit.verify_row, audit.hunt_row, audit.audit_row])
+@pytest.mark.parametrize("move", [rows.verify_row, rows.hunt_row, rows.audit_row])
 def test_undecided_with_nothing_met_says_so(move: Any, capsys: pytest.CaptureFixture[str]) -> None:
     row = move(EMPTY, 0, 0.01)
-    assert (row["verdict"], row["reason"]) == ("undecided", "no admissible instance was found")
+    said = row.to_json()
+    assert (said["verdict"], said["reason"]) == ("undecided", "no admissible instance was found")
     table(move.__name__.removesuffix("_row"), [row])
     assert "nothing/empty: no admissible instance was found" in capsys.readouterr().out.splitlines()
 
@@ -77,15 +78,15 @@ def test_worst_cases_at_ordinary_points_are_instances_too() -> None:
 
 
 def test_refuted_with_nothing_met_says_so(capsys: pytest.CaptureFixture[str]) -> None:
-    row = audit.hunt_row(replace(TEN, then=Le(gap(t + 1), gap(t) / 1000)), 0, 0.01)
-    assert (row["verdict"], row["instances"], row["reason"]) == ("refuted", 0, AT_ORDINARY_POINTS)
+    row = rows.hunt_row(replace(TEN, then=Le(gap(t + 1), gap(t) / 1000)), 0, 0.01)
+    assert (row.hunt.verdict, row.hunt.instances, row.hunt.reason) == ("refuted", 0, AT_ORDINARY_POINTS)
     table("hunt", [row])
     assert f"nothing/rate: {AT_ORDINARY_POINTS}" in capsys.readouterr().out.splitlines()
 
 
 def test_proved_with_nothing_met_says_so(capsys: pytest.CaptureFixture[str]) -> None:
-    row = audit.audit_row(ORDER, 0, 0.01)
-    assert (row["verdict"], row["reason"]) == ("proved", NO_PATH)
+    row = rows.audit_row(ORDER, 0, 0.01)
+    assert (row.verdict, row.reason) == ("proved", NO_PATH)
     table("audit", [row])
     assert f"nothing/order: {NO_PATH}" in capsys.readouterr().out.splitlines()
     met = audit.audit_row(replace(ORDER, when=()), 0, 0.01)
@@ -99,12 +100,12 @@ def test_survived_with_nothing_met_says_so() -> None:
 
 
 def test_a_proof_that_falls_to_another_verdict_keeps_what_it_said() -> None:
-    row = audit.audit_row(ORDER, 0, 0.01)
-    cited = {**row, "id": "a/2", "verdict": "survived", "derive": {**row["derive"], "proved": False}}
-    citing = {**row, "derive": {**row["derive"], "cites": ["a/2"], "proved_from": ["a/2"]}}
+    row = rows.audit_row(ORDER, 0, 0.01)
+    cited = replace(row, id="a/2", verdict="survived", derive=replace(row.derive, proved=False))
+    citing = replace(row, derive=replace(row.derive, cites=("a/2",), proved_from=("a/2",)))
     (settled, _) = settle([citing, cited])
-    assert settled["verdict"] == "undecided"
-    assert settled["reason"] == f"follows, but a/2 is not proved; {NO_PATH}"
+    assert settled.verdict == "undecided"
+    assert settled.reason == f"follows, but a/2 is not proved; {NO_PATH}"
 
 
 def test_a_dropped_assumption_with_nothing_met_says_so() -> None:
@@ -112,8 +113,8 @@ def test_a_dropped_assumption_with_nothing_met_says_so() -> None:
     assert (literal["literal"], literal["reason"]) == ("undecided", "no admissible instance was found")
 
 
-def read(*rows: dict[str, Any]) -> Document:
-    return parse({"version": "0", "seed": 0, "budget": 1, "statements": list(rows)})
+def read(*raw: dict[str, Any]) -> Document:
+    return parse({"version": "0", "seed": 0, "budget": 1, "statements": list(raw)})
 
 
 @pytest.mark.parametrize("verdict", ["proved", "survived", "undecided"])

@@ -15,7 +15,7 @@ from fedaudit.verify.search.genome import draw, exactly
 from fedaudit.verify.search.rationalise import replay
 from fedaudit.verify.search.score import genes_of, score
 from fedaudit.verify.settings.base import Shape
-from fedaudit.verify.settings.runs import proposed_sizes as sized
+from fedaudit.verify.settings.runs.run_shapes import with_noise
 
 OPPOSED = laws()["opposed"]
 
@@ -32,7 +32,7 @@ def test_no_search_draws_it_unless_it_is_told_to() -> None:
 
 
 def opposed(shape: Shape) -> Shape:
-    return sized.with_noise(shape, Noise("opposed"))
+    return with_noise(shape, Noise("opposed"))
 
 
 @pytest.mark.parametrize("name", ["buttaci/lem4.1", "zhang/lemA.2"])

@@ -27,7 +27,8 @@ from fedaudit.verify.kernel.worlds.order import Growth, Paths, constant
 from fedaudit.verify.moves.audit import audit_row, hunt_row, read
 from fedaudit.verify.search.genome import draw
 from fedaudit.verify.search.lowered_claim import lower
-from fedaudit.verify.search.score import EXACT_ROWS, genes_of, score
+from fedaudit.verify.search.score import genes_of, score
+from fedaudit.verify.settings.order import EXACT_ROWS
 
 GLOSSARY = Glossary()
 x = GLOSSARY.symbol("x", "1", "a number")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 
 import pytest
@@ -12,7 +13,7 @@ from fedaudit.commands.tables import table
 from fedaudit.figures.words.ordinary_points import brief, lead
 from fedaudit.verify import kernel
 from fedaudit.verify.moves.audit import read
-from fedaudit.verify.results.audit_json import Ends
+from fedaudit.verify.results.row import Ends, Move, Row
 from fedaudit.verify.worst import profile as hunted
 from fedaudit.verify.worst.ordinary import ORDINARY, proposed
 from fedaudit.verify.worst.parameters import Point
@@ -142,19 +143,21 @@ def test_where_the_left_side_is_0_but_for_the_digits_of_a_proof_nothing_is_count
 
 
 def test_tables_of_refuted_statements_say_where_they_fail(capsys: pytest.CaptureFixture[str]) -> None:
-    holds = {"point": {"L": "10"}, "name": "kappa 10", "ordinary": {"kappa": 10}, "lower": 0.0, "upper": 0.0125}
-    fails = {"point": {"L": "2"}, "name": "kappa 2", "ordinary": {"kappa": 2}, "lower": 3.0, "upper": None}
-    row = {"id": "a/1", "verdict": "refuted", "evidence": "exact", "instances": 7, "worst": [holds]}
-    table("hunt", [row])
-    assert "80" not in capsys.readouterr().out
-    table("hunt", [{**row, "worst": [holds, fails]}])
-    assert "fails at kappa 2" in capsys.readouterr().out
-    table("audit", [{**row, "hunt": {"verdict": "refuted", "worst": [holds]}, "worst": None}])
-    assert "80" not in capsys.readouterr().out
-    table("hunt", [{**row, "verdict": "undecided", "counterexample": {"statement": "a/1"}}])
-    assert "80" not in capsys.readouterr().out
-    table("hunt", [{**row, "verdict": "survived"}])
-    assert "80 × at kappa 10" in capsys.readouterr().out
+    holds = Ends((("L", "10"),), 0.0, 0.0125, "kappa 10", ordinary=(("kappa", 10),))
+    fails = Ends((("L", "2"),), 3.0, None, "kappa 2", ordinary=(("kappa", 2),))
+    falls = Move("refuted", "exact", 7, worst=(holds,))
+
+    def said(move: str, row: Row) -> str:
+        table(move, [row])
+        return capsys.readouterr().out
+
+    assert "80" not in said("hunt", Row("a/1", hunt=falls))
+    assert "fails at kappa 2" in said("hunt", Row("a/1", hunt=replace(falls, worst=(holds, fails))))
+    assert "80" not in said("audit", Row("a/1", "refuted", hunt=falls))
+    reading = replace(falls, verdict="undecided", counterexample={"statement": "a/1"})
+    assert "80" not in said("hunt", Row("a/1", hunt=reading))
+    survived = said("hunt", Row("a/1", hunt=replace(falls, verdict="survived")))
+    assert "80 × at kappa 10" in survived
 
 
 def test_equal_points_are_built_once(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -107,7 +107,7 @@ def loaded_by(code):
     return {name.partition(".")[0] for name in done.stdout.splitlines()[-1].split()}
 
 
-HEAVY = {"numpy", "scipy", "matplotlib", "cvxpy", "z3", "rich", "joblib", "jinja2", "latex2mathml"}
+HEAVY = {"numpy", "scipy", "matplotlib", "cvxpy", "z3", "rich", "jinja2", "latex2mathml"}
 
 
 def test_help_loads_nothing_heavy():

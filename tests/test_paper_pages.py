@@ -12,6 +12,7 @@ from urllib.parse import unquote
 
 import pytest
 from browser import BROWSER, SCREENS, browse, driven
+from faked import typed
 from test_report_page import HEADER, Reader
 
 from fedaudit.bounds.catalogue.discovery import statement, statements
@@ -277,7 +278,7 @@ def row_of(one):
     refuted = one.id in FOUND
     cites = [name for d in one.follows_from[:1] for name in d.cites]
     repair, repaired = FOUND.get(one.id, ("", None))
-    return {
+    row = {
         "id": one.id,
         "verdict": "refuted" if refuted else "survived",
         "evidence": "exact",
@@ -296,13 +297,14 @@ def row_of(one):
         "statement": printed(one),
         "verify": {"verdict": "survived", "instances": 1200},
     }
+    return typed(row)
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     made = Folder.open(tmp_path_factory.mktemp("audit"))
     rows = [made.keep("key", row_of(one), None) for one in statements(["zhang"])]
-    site = Pages(made, HEADER, [row["id"] for row in rows])
+    site = Pages(made, HEADER, [row.id for row in rows])
     site.finish(rows)
     return made
 
@@ -352,7 +354,7 @@ def test_a_paper_page_is_written_again_only_if_something_changed(folder):
     path = folder.path / file_of_paper("zhang")
     before = path.stat().st_mtime_ns
     rows = [folder.keep("key", row_of(one), None) for one in statements(["zhang"])]
-    Pages(folder, HEADER, [row["id"] for row in rows]).finish(rows)
+    Pages(folder, HEADER, [row.id for row in rows]).finish(rows)
     assert path.stat().st_mtime_ns == before
 
 

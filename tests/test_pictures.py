@@ -22,9 +22,10 @@ from fedaudit.verify.pictures.certified_number import number
 from fedaudit.verify.pictures.cloud_data import cloud
 from fedaudit.verify.pictures.crossing import crossing
 from fedaudit.verify.pictures.curves import Cloud, Crossing, Curves, Landscape, Rate, curves, picture
-from fedaudit.verify.pictures.kinds import Mark, unit
+from fedaudit.verify.pictures.kinds import Mark, letter, unit
 from fedaudit.verify.pictures.row_marks import worst_of
-from fedaudit.verify.search.claim_index import explicit, factor_of, is_rate
+from fedaudit.verify.search.claim_index import factor_of, is_rate
+from fedaudit.verify.search.claim_trees import explicit
 from fedaudit.verify.search.climb import VIOLATION
 
 CERTIFICATES = Path(__file__).parent / "certificates"
@@ -215,6 +216,12 @@ def test_units_are_powers_of_F_and_W() -> None:
     assert [unit(p) for p in ((0, 0), (1, 0), (2, -2), (0, 2), (-1, 2), (0.5, 0))] == [
         "", "F", "F²/W²", "W²", "W²/F", "F¹⁄²"
     ]  # fmt: skip
+
+
+def test_a_parameter_of_an_axis_has_the_papers_letter() -> None:
+    """The step size eta(t) is a function in the glossary, and one number on an axis."""
+    assert letter(statement("benmansour/eq20"), "eta") == r"$\eta$"
+    assert letter(statement("benmansour/eq20"), "coupling") == "coupling"
 
 
 def test_what_a_rate_is() -> None:

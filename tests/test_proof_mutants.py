@@ -23,7 +23,7 @@ from test_fact_proofs import PROOFS, writer
 
 from fedaudit.bounds.catalogue.discovery import catalogue
 from fedaudit.bounds.proofs.derivation_check import derive
-from fedaudit.running import store
+from fedaudit.running import files
 from fedaudit.verify.kernel.proofs import proof
 from fedaudit.verify.moves.kernel_proof import Proof, prove
 from fedaudit.verify.results.file_names import slug
@@ -84,7 +84,7 @@ def filed(name: str, kept: Path) -> Original | None:
         return None
     if not KEPT:
         for one, proved_ in {**found.cited, name: found}.items():
-            store.write(kept / f"{slug(one)}.json", json.dumps(proved_.file))
+            files.write(kept / f"{slug(one)}.json", json.dumps(proved_.file))
     return Original.of(dict(found.file), {cited: one.accepted for cited, one in found.cited.items()})
 
 

@@ -24,7 +24,8 @@ from fedaudit.figures.pages.report import pages
 from fedaudit.figures.words import typesetter
 from fedaudit.figures.words.mathml import ATTRIBUTES, ELEMENTS, mathml
 from fedaudit.figures.words.typesetter import Typesetter
-from fedaudit.running.store import Folder, write
+from fedaudit.running.files import write
+from fedaudit.running.store import Folder
 from fedaudit.verify.certify import standing as recheck
 from fedaudit.verify.results.audit_json import parse, read
 

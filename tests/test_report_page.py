@@ -9,6 +9,7 @@ from urllib.parse import unquote
 
 import pytest
 from browser import BROWSER, SCREENS, browse, driven
+from faked import typed
 
 from fedaudit.bounds.catalogue.discovery import statements
 from fedaudit.bounds.formulas.statement_text import printed
@@ -48,7 +49,7 @@ VOID = {"wbr", "meta", "link", "img", "input", "br", "hr"}
 def row_of(number, statement):
     refuted = statement.id == CERTIFICATE["statement"]
     tried = {"verdict": "survived", "evidence": "exact", "instances": 12345, "tightness": 0.5, "seconds": 1.5}
-    return {
+    row = {
         "id": statement.id,
         "verdict": "refuted" if refuted else VERDICTS[number % 3],
         "evidence": "exact",
@@ -69,6 +70,7 @@ def row_of(number, statement):
         "repaired": None,
         "statement": printed(statement),
     }
+    return typed(row)
 
 
 @pytest.fixture(scope="module")
@@ -76,7 +78,7 @@ def folder(tmp_path_factory):
     made = Folder.open(tmp_path_factory.mktemp("audit"))
     picture = '<svg xmlns="http://www.w3.org/2000/svg" width="640" height="40"><text y="20">figure</text></svg>'
     rows = [made.keep("key", row_of(n, s), picture if n == 0 else None) for n, s in enumerate(statements(["buttaci"]))]
-    site = Pages(made, HEADER, [row["id"] for row in rows])
+    site = Pages(made, HEADER, [row.id for row in rows])
     for row in rows:
         site.add(row)
     site.finish(rows)
@@ -238,7 +240,7 @@ def test_the_scale_beside_a_tightness(tightness, place):
 
 
 def bare(name, **fields):
-    return {"id": name, "verdict": "survived", "tightness": 0.5} | fields
+    return typed({"id": name, "verdict": "survived", "tightness": 0.5} | fields)
 
 
 def test_the_index_exists_before_the_first_row_and_says_how_far_it_is(tmp_path):
@@ -262,11 +264,11 @@ def written(path):
 
 
 def finished(folder, *rows):
-    site = Pages(folder, HEADER, [row["id"] for row in rows])
+    site = Pages(folder, HEADER, [row.id for row in rows])
     for row in rows:
         site.add(row, fresh=False)
     site.finish(rows)
-    return {row["id"]: written(folder.path / file_of(row["id"])) for row in rows}
+    return {row.id: written(folder.path / file_of(row.id)) for row in rows}
 
 
 def test_a_page_is_written_again_only_if_what_it_shows_has_changed(tmp_path):
@@ -283,12 +285,12 @@ def test_a_page_is_written_again_only_if_what_it_shows_has_changed(tmp_path):
 def test_a_page_of_a_row_that_nothing_cites_is_written_once(tmp_path):
     folder = Folder.open(tmp_path)
     rows = [bare("a/1", derive={"status": "follows", "cites": ["a/2"]}), bare("a/2"), bare("a/3")]
-    site = Pages(folder, HEADER, [row["id"] for row in rows])
+    site = Pages(folder, HEADER, [row.id for row in rows])
     for row in rows:
         site.add(row)
-    first = {row["id"]: written(tmp_path / file_of(row["id"])) for row in rows}
+    first = {row.id: written(tmp_path / file_of(row.id)) for row in rows}
     site.finish(rows)
-    again = {row["id"]: written(tmp_path / file_of(row["id"])) for row in rows}
+    again = {row.id: written(tmp_path / file_of(row.id)) for row in rows}
     assert [again[name] == first[name] for name in first] == [False, False, True]
 
 

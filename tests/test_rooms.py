@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from types import FunctionType
 from typing import Any
 
 import pytest
@@ -115,11 +116,18 @@ def test_a_layer_of_the_kernel_imports_only_those_below_it(layer: str) -> None:
         assert not wrong, f"{path} imports {wrong}"
 
 
-CORE = 2_950  # lines of all of it
+SIZES = {"core": 2_880, "losses": 1_300, "runs": 1_000, "worlds": 1_500, "gram": 1_250, "proofs": 4_150, "service": 350}
 
 
-def test_the_core_of_the_kernel_is_read_in_one_sitting_in_the_order_of_its_page() -> None:
-    """All its modules stand in the README's order of reading, and together they are short."""
+@pytest.mark.parametrize(("layer", "lines"), SIZES.items())
+def test_a_layer_of_the_kernel_does_not_grow(layer: str, lines: int) -> None:
+    """What has to be believed is short; of the core the aim is 2,500 lines."""
+    assert [*SIZES] == [*LAYERS]
+    files = (ROOT / "verify" / "kernel" / layer).rglob("*.py")
+    assert sum(len(path.read_text(encoding="utf-8").splitlines()) for path in files) <= lines
+
+
+def test_the_core_of_the_kernel_is_read_in_the_order_of_its_page() -> None:
     folder = ROOT / "verify" / "kernel"
     page = (folder / "README.md").read_text(encoding="utf-8")
     order = re.findall(
@@ -127,7 +135,6 @@ def test_the_core_of_the_kernel_is_read_in_one_sitting_in_the_order_of_its_page(
     )
     modules = {path.name: path for path in (folder / "core").glob("*.py") if path.name != "__init__.py"}
     assert sorted(order) == sorted(modules)
-    assert sum(len(path.read_text(encoding="utf-8").splitlines()) for path in modules.values()) <= CORE
 
 
 def test_the_core_of_the_kernel_loads_nothing_above_it_for_a_plain_refutation() -> None:
@@ -219,9 +226,10 @@ def test_a_folder_of_the_same_name_does_not_shadow_the_package(tmp_path: Path) -
     assert done.stdout == f"fedaudit {version}\n"
 
 
-def test_importing_the_package_loads_no_room(tmp_path: Path) -> None:
+def test_importing_the_package_loads_nothing_but_the_sentence_of_a_room(tmp_path: Path) -> None:
     code = "import sys, fedaudit; print(*[m for m in sys.modules if m.startswith('fedaudit.')])"
-    assert run(code, tmp_path).stdout.strip() == ""
+    assert run(code, tmp_path).stdout.strip() == "fedaudit.verify"
+    assert len((ROOT / "verify" / "__init__.py").read_text().splitlines()) == 1
 
 
 def test_every_public_name_is_there() -> None:
@@ -285,11 +293,25 @@ def test_verdicts_are_types_and_their_rows_are_the_contracts() -> None:
         survived.tightness = 2.0  # type: ignore[misc]
 
 
+@pytest.mark.parametrize("first", ["import fedaudit.verify.kernel.service", "import fedaudit"])
+def test_a_room_that_shares_the_name_of_a_move_is_imported_before_and_after(tmp_path: Path, first: str) -> None:
+    code = f"""{first}
+import fedaudit as fa
+named = fa.verify
+import fedaudit.verify.kernel.service as service
+import fedaudit.verify.results
+from fedaudit.verify import kernel
+from fedaudit.verify.kernel import core
+assert fa.verify is named and fedaudit.verify.kernel is kernel and kernel.service is service and kernel.core is core
+print(fa.verify.__name__, fa.verify("buttaci/appA-strong-second~repaired", budget=0.01).verdict)"""
+    assert run(code, tmp_path).stdout.split() == ["verify", "survived"]
+
+
 def test_a_move_and_a_room_share_a_name() -> None:
     import fedaudit as fa
     import fedaudit.verify.results as results
 
-    assert callable(fa.verify)
+    assert isinstance(fa.verify, FunctionType)
     assert fa.verify.results is results
     quoted = next(s for s in fa.statements("yuan") if s.quoted)
     assert isinstance(fa.verify(quoted), fa.Undecided)

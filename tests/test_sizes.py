@@ -14,6 +14,7 @@ from fedaudit.bounds.catalogue.discovery import statement
 from fedaudit.commands.tables import table
 from fedaudit.figures.words.sizes import letters, line
 from fedaudit.verify.moves import audit
+from fedaudit.verify.results.row import Row
 from fedaudit.verify.results.tried_sizes import TOLD, Size, merged
 from fedaudit.verify.results.verdicts import Survived
 from fedaudit.verify.search.climb import _size, climb, sample
@@ -150,9 +151,10 @@ def test_one_line_says_how_far_the_sizes_go_and_where_it_was_tightest() -> None:
 
 
 def test_the_table_of_one_statement_has_that_line(capsys: pytest.CaptureFixture[str]) -> None:
-    row = {**Survived("a/b", 0.5).row(), "sizes": [Size(TWO, 7, 0.5).row()]}
+    move = Survived("a/b", 0.5).move()
+    row = Row("a/b", hunt=replace(move, sizes=(Size(TWO, 7, 0.5),)))
     table("hunt", [row])
     assert "sizes: 1 tried, C 2, T 1; tightest at C=2 T=1: 0.5" in capsys.readouterr().out
     table("hunt", [row, row])
-    table("hunt", [{**row, "sizes": []}])
+    table("hunt", [Row("a/b", hunt=move)])
     assert "sizes" not in capsys.readouterr().out

@@ -19,7 +19,8 @@ from fedaudit.verify.moves.audit import read
 from fedaudit.verify.search.genome import draw, exactly
 from fedaudit.verify.search.rationalise import replay
 from fedaudit.verify.search.score import genes_of
-from fedaudit.verify.settings.runs import proposed_sizes as sized
+from fedaudit.verify.settings.runs.proposed_runs import MOST_PATHS, sparse_shapes
+from fedaudit.verify.settings.runs.run_shapes import draws, family_of, noise_of, outcomes
 
 noises = st.builds(
     Noise, st.sampled_from(("independent", "shared")), st.integers(1, 8), st.integers(0, 9), st.integers(1, 4)
@@ -58,27 +59,27 @@ def test_noise_with_kinks_is_tried_over_ten_rounds_and_more(name: str) -> None:
     assert {(s.flag("loss"), s.flag("regulariser")) for s in kinked} == {
         ("quadratic", "l1"), ("bent", "none"), ("bent", "l1"),
     }  # fmt: skip
-    assert all(1 < sized.outcomes(s, sized.family(s), counts_steps=False) <= sized.MOST_PATHS for s in kinked)
+    assert all(1 < outcomes(s, family_of(s), counts_steps=False) <= MOST_PATHS for s in kinked)
 
 
 @pytest.mark.parametrize("name", ["buttaci/lem4.4", "buttaci/lemC.1"])
 def test_a_client_with_neighbours_is_not_alone(name: str) -> None:
-    shapes = sized.sparse_shapes(read(fa.statement(name))[0])
+    shapes = sparse_shapes(read(fa.statement(name))[0])
     assert shapes
     assert all(shape["C"] > 1 for shape in shapes)
 
 
 def test_reductions_keep_the_noise_inside_the_run_and_make_it_less() -> None:
     reading, world = read(fa.statement("zhang/thm3.5"))
-    shape = next(s for s in world.shapes(reading) if sized.noise(s).first > 0)
+    shape = next(s for s in world.shapes(reading) if noise_of(s).first > 0)
     genes = genes_of(reading, world, shape)
     genome = exactly(genes, draw(genes, 1, np.random.default_rng(0)), 0, 3)
     reduced = [(smaller, rest) for smaller, rest in world.reductions(reading, shape, genome)]
-    fewer = {sized.noise(smaller).count for smaller, _ in reduced if sized.noise(smaller).kind != "none"}
+    fewer = {noise_of(smaller).count for smaller, _ in reduced if noise_of(smaller).kind != "none"}
     assert min(fewer) == 1
-    assert any(sized.noise(smaller).kind == "none" for smaller, _ in reduced)
+    assert any(noise_of(smaller).kind == "none" for smaller, _ in reduced)
     for smaller, rest in reduced:
-        steps = sized.noise(smaller).steps(sized.draws(smaller, counts_steps=False))
+        steps = noise_of(smaller).steps(draws(smaller, counts_steps=False))
         assert steps is None or steps
         replayed = replay(reading, world, smaller, rest)
         assert replayed is None or replayed.instance["noise"].get("steps") == (None if steps is None else list(steps))

@@ -6,17 +6,20 @@ import math
 import os
 import subprocess
 import sys
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from fedaudit.errors import UserError, one_line
-from fedaudit.running import store
-from fedaudit.running.store import Damaged, Folder, key_of, source_digest, write
+from fedaudit.running import files, store
+from fedaudit.running.files import write
+from fedaudit.running.store import Damaged, Folder, key_of, source_digest
 from fedaudit.verify.results.file_names import slug
+from fedaudit.verify.results.row import LiteralReading, Move, Row
 
-ROW = {"id": "paper/thm1", "verdict": "survived", "certificate": None}
+ROW = Row("paper/thm1", "survived")
 
 
 @pytest.fixture
@@ -27,22 +30,22 @@ def folder(tmp_path):
 def test_a_row_comes_back_under_its_key_only(folder):
     kept = folder.keep("key", ROW, "<svg/>")
     assert folder.row("paper/thm1", "key") == kept
-    assert kept == {**ROW, "figure": "figures/paper-thm1.svg"}
+    assert kept == replace(ROW, figure="figures/paper-thm1.svg", is_drawn=True)
     assert folder.row("paper/thm1", "another key") is None
     assert folder.row("paper/thm2", "key") is None
 
 
 def test_certificates_become_files_and_go_when_there_is_none_any_more(folder):
-    kept = folder.keep("key", {**ROW, "certificate": {"lhs": "1/2"}}, None)
-    path = folder.path / kept["certificate"]
+    kept = folder.keep("key", replace(ROW, certificate={"lhs": "1/2"}), None)
+    path = folder.path / kept.certificate
     assert json.loads(path.read_text()) == {"lhs": "1/2"}
     folder.keep("key", ROW, None)
     assert not path.exists()
 
 
 def test_a_row_whose_certificate_is_gone_is_not_finished(folder):
-    kept = folder.keep("key", {**ROW, "certificate": {"lhs": "1/2"}}, None)
-    (folder.path / kept["certificate"]).unlink()
+    kept = folder.keep("key", replace(ROW, certificate={"lhs": "1/2"}), None)
+    (folder.path / kept.certificate).unlink()
     with pytest.raises(Damaged, match="its certificate is missing"):
         folder.row("paper/thm1", "key")
 
@@ -66,10 +69,10 @@ def test_rows_of_an_older_version_are_no_news(folder):
 
 
 def test_a_row_carries_a_digest_of_every_file_it_names(folder):
-    part = {"verdict": "refuted", "certificate": {"lhs": "2"}}
-    implicit = [{"name": "kind clients", "literal": "breaks", "certificate": {"lhs": "4"}}]
-    row = {**ROW, "certificate": {"lhs": "1"}, "verify": part, "hunt": part | {"certificate": {"lhs": "3"}}}
-    folder.keep("key", row | {"implicit": implicit}, "<svg/>")
+    verified, hunted = (Move("refuted", certificate={"lhs": lhs}) for lhs in ("2", "3"))
+    implicit = (LiteralReading("kind clients", "breaks", certificate={"lhs": "4"}),)
+    row = replace(ROW, certificate={"lhs": "1"}, verify=verified, hunt=hunted, implicit=implicit)
+    folder.keep("key", row, "<svg/>")
     files = json.loads((folder.path / "rows" / "paper-thm1.json").read_text())["files"]
     assert files == {
         p.relative_to(folder.path).as_posix(): hashlib.sha256(p.read_bytes()).hexdigest()
@@ -159,7 +162,7 @@ def test_a_write_that_fails_leaves_the_old_file_and_nothing_else(tmp_path, monke
     def full(*_, **__):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(*((store.Path, "replace") if fails == "replace" else (os, "fsync")), full)
+    monkeypatch.setattr(*((files.Path, "replace") if fails == "replace" else (os, "fsync")), full)
     with pytest.raises(UserError, match="No space left"):
         write(path, "new")
     assert path.read_text() == "old"
@@ -192,11 +195,11 @@ def test_keys_tell_statements_and_settings_apart():
 
 def test_a_row_that_nobody_drew_says_so_and_takes_its_figure_later(tmp_path):
     folder = Folder.open(tmp_path)
-    bare = folder.keep("key", {"id": "paper/thm1", "verdict": "survived"}, None, drawn=False)
-    assert "figure" not in bare
+    bare = folder.keep("key", ROW, None, drawn=False)
+    assert "figure" not in bare.to_json()
     assert folder.row("paper/thm1", "key") == bare
     drawn = folder.illustrate("key", bare, "<svg/>")
-    assert drawn == {**bare, "figure": "figures/paper-thm1.svg"}
+    assert drawn == replace(bare, figure="figures/paper-thm1.svg", is_drawn=True)
     assert folder.row("paper/thm1", "key") == drawn
     assert folder.verdict("paper/thm1") == "survived"
     assert folder.verdict("paper/thm2") == ""

@@ -8,7 +8,7 @@ import json
 import shutil
 
 import pytest
-from faked import CERTIFICATE, PAUL, REFUTED, YOUNG, proofs
+from faked import CERTIFICATE, PAUL, REFUTED, YOUNG, proofs, typed
 from hostile import golden
 
 import fedaudit as fa
@@ -164,7 +164,14 @@ def test_a_proof_of_a_statement_that_nobody_holds_is_not_checked(folder, capsys)
     assert found["mine/thm1"][1].endswith("not checked; do: name the .py file that defines it as well")
 
 
-@pytest.mark.parametrize("verdict", ["undecided", "reproduced", "reproduced-if", "not-reproduced", "certain"])
+def test_a_verdict_that_no_audit_has_is_refused(folder, capsys):
+    edit(folder, lambda rows: rows[PROVED].update(verdict="certain", proof=None))
+    status, rows = certified(capsys)
+    assert (status, rows[REFUTED]) == (2, (True, "refutation"))
+    assert "verdict = 'certain', expected one of refuted, proved" in rows[""][1]
+
+
+@pytest.mark.parametrize("verdict", ["undecided", "reproduced", "reproduced-if", "not-reproduced"])
 def test_other_verdicts_are_never_confirmed(folder, capsys, verdict):
     edit(folder, lambda rows: rows[PROVED].update(verdict=verdict, proof=None))
     shutil.rmtree(folder / "proofs")
@@ -262,9 +269,9 @@ def test_another_users_marks_are_none_and_a_moved_folder_keeps_its_own(folder, t
 
 
 def test_a_mark_of_a_stored_row_is_none_of_audit_json(folder):
-    kept = Folder(folder).keep("key", row(SURVIVED, "survived"), None)
+    kept = Folder(folder).keep("key", typed(row(SURVIVED, "survived")), None)
     stored = json.loads((folder / "rows" / f"{slug(SURVIVED)}.json").read_text())
-    edit(folder, lambda rows: rows[SURVIVED].update(kept))
+    edit(folder, lambda rows: rows[SURVIVED].update(kept.to_json()))
     marks = json.loads((folder / "marks.json").read_text())
     (folder / "marks.json").write_text(json.dumps(marks | {SURVIVED: stored["mark"]}))
     assert SURVIVED not in own_rows(folder / "audit.json")

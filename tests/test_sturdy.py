@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from faked import typed
 from marks import only, slow, some
 from sympy import Le
 
@@ -264,7 +265,9 @@ def test_the_report_says_where_a_counterexample_goes_on_refuting(tmp_path: Path)
     identifier = "benmansour/rem7"
     row = {"id": identifier, **row, "breaks_too": ["benmansour/<b>"], "persists_until": "holds & holds"}
     folder = Folder.open(tmp_path)
-    Pages(folder, {"version": "0", "seed": 0, "budget": 1.0}, [identifier]).finish([folder.keep("key", row, None)])
+    Pages(folder, {"version": "0", "seed": 0, "budget": 1.0}, [identifier]).finish(
+        [folder.keep("key", typed(row), None)]
+    )
     text = (tmp_path / "pages" / "benmansour-rem7.html").read_text(encoding="utf-8")
     assert "refutes it on longer runs too: T = 2; T = 4; T = 8; T = 16." in text
     assert "Still longer runs: holds &amp; holds." in text

@@ -20,7 +20,7 @@ from fedaudit.verify import kernel
 from fedaudit.verify.moves.audit import read
 from fedaudit.verify.search.lowered_claim import lower
 from fedaudit.verify.settings.base import Reading
-from fedaudit.verify.worst.parameters import told as told_points
+from fedaudit.verify.worst.parameters import points_of as points_at
 from fedaudit.verify.worst.picture import along_run
 from fedaudit.verify.worst.smaller import shrunk
 from fedaudit.verify.worst.worst import Worst, worst, worst_at
@@ -75,7 +75,7 @@ def test_a_table_answers_nothing_elsewhere(two_clients: Worst) -> None:
 def test_a_counterexample_is_shrunk_to_fewer_rounds_dimensions_and_digits() -> None:
     statement = named("gradient_descent.py::gd/too-good")
     reading, _ = read(statement)
-    (points,) = told_points(reading, values(L="7/3", C=1, E=1, T=3))
+    (points,) = points_at(reading, values(L="7/3", C=1, E=1, T=3))
     found = worst_at(reading, points[0])
     assert found.refuted
     made = shrunk(reading, points[0], found)
@@ -88,7 +88,7 @@ def test_what_does_not_refute_is_not_taken_for_simpler() -> None:
     """Below round 3 the bound is generous."""
     late = fa.Le(gap(T), 10 * dist2(0) / T**6)
     reading = Reading(lower(plain_gd(late)))
-    (points,) = told_points(reading, values(L=1, gamma=1, C=1, E=1, T=4))
+    (points,) = points_at(reading, values(L=1, gamma=1, C=1, E=1, T=4))
     found = worst_at(reading, points[0])
     assert found.refuted
     made = shrunk(reading, points[0], found)

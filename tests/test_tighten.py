@@ -35,7 +35,7 @@ from fedaudit.verify.prover.atoms_in_reach import multipliers_of
 from fedaudit.verify.prover.multipliers import Question, find
 from fedaudit.verify.tighten.bound_terms import places, stated
 from fedaudit.verify.tighten.comparison import compared
-from fedaudit.verify.tighten.proof_lines import Line, Tighter, lines, tightened
+from fedaudit.verify.tighten.proof_lines import PremiseLine, Tighter, lines, tightened
 from fedaudit.verify.tighten.tighten import Tightened, least, tighten
 
 JENSEN = (Square(gradient - mean(gradient), "mean"), Square(gradient, "mean"), Square(mean(gradient)))
@@ -55,7 +55,7 @@ def test_none_are_found_for_what_is_false() -> None:
 
 
 @lru_cache(maxsize=1)
-def heterogeneity() -> tuple[Line, Sequence[Any]]:
+def heterogeneity() -> tuple[PremiseLine, Sequence[Any]]:
     """Lines B.5 to B.11 of lemma B.1: 6 L Gamma gamma^2 and once the divergence."""
     known = catalogue()
     goal, argument = argued(known["buttaci/lemB.1"], known)
@@ -63,7 +63,7 @@ def heterogeneity() -> tuple[Line, Sequence[Any]]:
     return line, goal.requires
 
 
-def less(line: Line) -> dict[str, Tighter]:
+def less(line: PremiseLine) -> dict[str, Tighter]:
     made = tightened(line, heterogeneity()[1], catalogue()["buttaci/lemB.1"])
     return {str(one.quantity)[:10]: one for one in made}
 

@@ -27,7 +27,7 @@ from fedaudit.verify.worst.blocks import blocks
 from fedaudit.verify.worst.cone import smallest
 from fedaudit.verify.worst.faces import Face, Near, distinct
 from fedaudit.verify.worst.methods import question
-from fedaudit.verify.worst.parameters import ONE, told
+from fedaudit.verify.worst.parameters import ONE, points_of
 from fedaudit.verify.worst.profile import examined, profile
 from fedaudit.verify.worst.upper import Equations
 from fedaudit.verify.worst.worst import Worst, worst, worst_at
@@ -129,7 +129,7 @@ def test_clients_with_other_weights_are_not_taken_for_equal() -> None:
 
 def test_symmetry_changes_no_value() -> None:
     reading = Reading(lower(fedavg(fa.Le(gap(T), B))))
-    (point,) = next(told(reading, ORDINARY | values(B=1, C=2, E=2, T=1)))
+    (point,) = next(points_of(reading, ORDINARY | values(B=1, C=2, E=2, T=1)))
     asked = kernel.programme(reading.claim, point.data, point.at)
     reduced = blocks(asked)
     assert len(reduced.bases) == 2
@@ -257,7 +257,7 @@ def test_independent_noise_of_two_clients_is_half_as_large_and_shared_noise_is_n
     (apart,) = worst(noisy_claim(fa.Le(dist2(T), S), own), SGD | values(S=1, sigma=1, C=2, E=1))
     close(apart, 0.95**2 + 0.25 / 2)
     reading = Reading(lower(noisy_claim(fa.Le(dist2(T), S))))
-    (point,) = next(told(reading, SGD | values(S=1, sigma=1, C=2, E=1)))
+    (point,) = next(points_of(reading, SGD | values(S=1, sigma=1, C=2, E=1)))
     together = replace(point, data={**point.data, "noise": {"kind": "signs", "shared": True}})
     close(worst_at(reading, together), 0.95**2 + 0.25)
     independent = Reading(lower(noisy_claim(fa.Le(dist2(T), S), own)))

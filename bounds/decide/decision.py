@@ -120,9 +120,9 @@ def _decide(
     sampler = Sampler([claim], given, dict(sweep.items())) if asking != "all" else None
     looked = sampler is not None and not any(isinstance(q, Sum) for q in sampler.variables)  # z3 knows signs of sums
     if sampler is not None and looked:
-        found = violation(claim, given, sampler, QUICK)
-        if found:
-            return _refuted(claim, given, found)
+        counterpoint = violation(claim, given, sampler, QUICK)
+        if counterpoint:
+            return _refuted(claim, given, counterpoint)
     outcome, detail = proof.run(SIDE_RLIMIT)
     if outcome == "unknown" and {claim, getattr(claim, "reversed", claim)} & {*given}:  # lost among the others
         alone, detail_alone = Proof(claim, (claim,), bare).run(SIDE_RLIMIT)
@@ -130,9 +130,9 @@ def _decide(
     if outcome == "unsat":
         return _proved(proof, detail)
     sampler = sampler or Sampler([claim], given, dict(sweep.items()))
-    found = None if looked else violation(claim, given, sampler, QUICK)
-    if found:
-        return _refuted(claim, given, found)
+    counterpoint = None if looked else violation(claim, given, sampler, QUICK)
+    if counterpoint:
+        return _refuted(claim, given, counterpoint)
     if proof.undefined:
         return Decision("unknown", "", f"not known to be defined everywhere: {proof.undefined}")
     pointless = asking == "false" and proof.table.inexact  # of what is inexact no model is a point
@@ -147,9 +147,9 @@ def _decide(
         if point is not None and violates(claim, given, point):
             return Decision("false", "smt", told(point), point)
     tried = Count()
-    found = violation(claim, given, sampler, samples, tried)
-    if found:
-        return _refuted(claim, given, found)
+    counterpoint = violation(claim, given, sampler, samples, tried)
+    if counterpoint:
+        return _refuted(claim, given, counterpoint)
     if tried.tried < samples // 20:
         return Decision("unknown", "", f"{detail}; only {tried.tried} admissible points found")
     if tried.unsettled:

@@ -77,7 +77,7 @@ class Roles:
         return Roles(frozenset(named("fixed")), named("grows"), named("vanishes"))
 
     def positive(self, values: Mapping[Symbol, Any]) -> Roles:
-        """The same of the positive symbols that stand in `values` for these; 0 has no role."""
+        """The roles of the positive symbols that stand in `values` for these; 0 has no role."""
 
         def renamed(symbols: Iterable[Symbol]) -> tuple[Symbol, ...]:
             return tuple(r for s in symbols for r in (values[s].free_symbols if s in values else {s}))
@@ -185,13 +185,13 @@ class Exponents:
             return self.of(factored)
         if expr in self.names:
             return self.names[expr]
-        made = self._parameter(expr)
+        parameter = self._parameter(expr)
         whole = [self.of(a) for a in expr.args if a not in negative]
         if not whole:
             raise Unclear(f"{expr} is not positive")
         parts = [self.of(-a) for a in negative]
-        self.known.append(reduce(_greater, whole) == reduce(_greater, [made, *parts]))
-        return made
+        self.known.append(reduce(_greater, whole) == reduce(_greater, [parameter, *parts]))
+        return parameter
 
     def _parameter(self, expr: Any) -> Any:
         """A positive parameter of its own."""
@@ -295,11 +295,11 @@ def unmoved(statement: Statement) -> list[tuple[tuple[Symbol, ...], tuple[Boolea
     """
     roles = Roles.of(statement)
     moving = tuple(dict.fromkeys((*roles.grows, *roles.vanishes)))
-    given = [c for c in conjuncts(*(statement.defined(c) for c in statement.when)) if moving]
+    conditions = [c for c in conjuncts(*(statement.defined(c) for c in statement.when)) if moving]
     for symbols in (*((s,) for s in moving), moving):  # each alone, then all together
-        held = tuple(given)
+        held = tuple(conditions)
         if symbols and not _may_move(roles, symbols, held):
-            for condition in given:
+            for condition in conditions:
                 fewer = tuple(c for c in held if c != condition)
                 held = held if _may_move(roles, symbols, fewer) else fewer
             return [(symbols, held)]

@@ -105,11 +105,11 @@ def _read(expr: Any, ring: _Ring) -> Quotient:
 
 
 def _quotient(expr: Any) -> tuple[_Ring, Quotient]:
-    found: set[Any] = set()
-    _collect(expr, found)
-    if not found:
+    letters: set[Any] = set()
+    _collect(expr, letters)
+    if not letters:
         raise _Other  # a number
-    ring = _ring(frozenset(found))
+    ring = _ring(frozenset(letters))
     return ring, _read(expr, ring)
 
 

@@ -39,19 +39,19 @@ FACTORS = (fmpq(11, 10), fmpq(10, 11), fmpq(2), fmpq(1, 2), fmpq(10), fmpq(1, 10
 
 def conjuncts(*formulas: Boolean) -> list[Boolean]:
     """A conjunction as a list; x ≤ min(a, b) and max(a, b) ≤ x are conjunctions too."""
-    found: list[Boolean] = []
+    parts: list[Boolean] = []
     for formula in formulas:
         if isinstance(formula, And):
-            found += conjuncts(*formula.args)
+            parts += conjuncts(*formula.args)
         elif isinstance(formula, Ge | Gt):
-            found += conjuncts(formula.reversed)
+            parts += conjuncts(formula.reversed)
         elif isinstance(formula, Le | Lt) and isinstance(formula.rhs, Min):
-            found += conjuncts(*(formula.func(formula.lhs, part) for part in formula.rhs.args))
+            parts += conjuncts(*(formula.func(formula.lhs, part) for part in formula.rhs.args))
         elif isinstance(formula, Le | Lt) and isinstance(formula.lhs, Max):
-            found += conjuncts(*(formula.func(part, formula.rhs) for part in formula.lhs.args))
+            parts += conjuncts(*(formula.func(part, formula.rhs) for part in formula.lhs.args))
         elif not isinstance(formula, BooleanTrue):
-            found.append(formula)
-    return found
+            parts.append(formula)
+    return parts
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +127,7 @@ class Sampler:
         return (self.point(values) for values in self.draws(seed, count))
 
     def draws(self, seed: str, count: int) -> Iterator[Values]:
-        """The same as values of `variables`, in their order."""
+        """Such points, each as the values of `variables` in their order."""
         rng = random.Random(f"fedaudit:{seed}")
         left, tries = count, 10 * count
         while left and tries:
@@ -239,18 +239,18 @@ def _place(domain: _Domain, raw: fmpq, bounds: Sequence[_Bound], values: Values)
         share = abs(share)
         if (high_strict and share == 1) or (low_strict and share == 0):
             share = fmpq(1, 2)
-        made = low if low == high else low + (high - low) * share
+        value = low if low == high else low + (high - low) * share
     elif low is not None:
-        made = low if raw in (1, 2) and not low_strict else low + (abs(low) or 1) * (abs(raw) or 1)
+        value = low if raw in (1, 2) and not low_strict else low + (abs(low) or 1) * (abs(raw) or 1)
     elif high is not None:
-        made = high if raw in (0, 1, 2) and not high_strict else high - (abs(high) or 1) * (abs(raw) or 1)
+        value = high if raw in (0, 1, 2) and not high_strict else high - (abs(high) or 1) * (abs(raw) or 1)
     else:
-        made = raw
-    if domain.integer and made.q != 1:
-        made = fmpq(int(made))
-        if (low is not None and (made < low or (low_strict and made == low))) or (high is not None and made > high):
+        value = raw
+    if domain.integer and value.q != 1:
+        value = fmpq(int(value))
+        if (low is not None and (value < low or (low_strict and value == low))) or (high is not None and value > high):
             return None
-    return made
+    return value
 
 
 def _raw(domain: _Domain, rng: random.Random) -> fmpq:
@@ -262,16 +262,16 @@ def _raw(domain: _Domain, rng: random.Random) -> fmpq:
         return SMALL[_below(rng, 10)] if rng.random() < 0.8 else fmpq(1 + _below(rng, 300))
     kind = rng.random()
     if zero and kind < 0.2:
-        made = ZERO
+        value = ZERO
     elif kind < 0.45:
-        made = SMALL[_below(rng, 10)]
+        value = SMALL[_below(rng, 10)]
     elif kind < 0.85:
-        made = fmpq(100 + _below(rng, 900), 100) * NEAR[_below(rng, 6)]
+        value = fmpq(100 + _below(rng, 900), 100) * NEAR[_below(rng, 6)]
     else:
-        made = fmpq(1 + _below(rng, 9)) * FAR[_below(rng, 6)]
+        value = fmpq(1 + _below(rng, 9)) * FAR[_below(rng, 6)]
     if not domain.nonnegative and rng.random() < 0.5:
-        made = -made
-    return made
+        value = -value
+    return value
 
 
 def _below(rng: random.Random, count: int) -> int:

@@ -87,7 +87,7 @@ class Abstraction:
                     self._degrees.setdefault(cancelled(power.base), set()).add(int(power.exp.q))
 
     def _degree(self, base: Expr, power: Rational) -> int | None:
-        """Of which root of the base this is a power; None if of none that is of use."""
+        """The root of the base that this is a power of; None if no root is of use."""
         degrees = self._degrees.get(cancelled(base), set())
         common = lcm(*degrees)
         if len(degrees) > 1 and common <= LARGEST_COMMON and common % int(power.q) == 0:
@@ -168,8 +168,8 @@ class Abstraction:
 
     def _atom(self, key: Expr, axioms: Callable[[Symbol], list[Boolean]]) -> Symbol:
         if key not in self.atoms:
-            known = tuple(n for n in ("positive", "nonnegative", "integer") if getattr(key, f"is_{n}", None))
-            fresh = _fresh(f"a{len(self.atoms)}", known)
+            signs = tuple(n for n in ("positive", "nonnegative", "integer") if getattr(key, f"is_{n}", None))
+            fresh = _fresh(f"a{len(self.atoms)}", signs)
             self.atoms[key] = fresh
             for axiom in axioms(fresh):
                 if axiom not in (true, false):
@@ -206,26 +206,26 @@ class Abstraction:
 
     def _product(self, factors: Iterable[Basic]) -> Expr:
         """A product; a quotient of powers with the same symbolic exponent is one power: a**t * b**(-t) is (a/b)**t."""
-        made: Expr = S.One
+        product: Expr = S.One
         groups: dict[Expr, list[tuple[Expr, int]]] = {}
         for factor in factors:
             if not isinstance(factor, Pow):
-                made *= self.term(_expr(factor))
+                product *= self.term(_expr(factor))
                 continue
             base, power = factor.base, factor.exp
             if power.is_Integer:
                 inner = self.term(base)
                 if power.is_negative:
                     self._require(Ne(inner, 0))
-                made *= inner**power
+                product *= inner**power
                 continue
             degree = self._degree(base, power) if isinstance(power, Rational) else None
             if degree is not None:
-                made *= self._root(base, power, degree)
+                product *= self._root(base, power, degree)
                 continue
             unit, multiple, offset = exponent(power)
             if unit is None or not multiple.is_integer or not offset.is_integer or not unit.is_integer:
-                made *= self._real_power(base, power)
+                product *= self._real_power(base, power)
                 continue
             shift = self._shift.get((cancelled(base), unit), 0) if multiple > 0 else 0
             if multiple < 0 or (unit + shift).is_nonnegative is not True:
@@ -235,15 +235,15 @@ class Abstraction:
             rest = offset - multiple * shift
             if rest.is_negative:
                 self._require(Ne(self.term(base), 0))
-            made *= self.term(base) ** rest
+            product *= self.term(base) ** rest
             groups.setdefault(unit + shift, []).append((base, int(multiple)))
         for unit, members in groups.items():
             quotient = any(multiple < 0 for _, multiple in members)
             for group in [members] if quotient else [[member] for member in members]:
                 common = reduce(gcd, (abs(multiple) for _, multiple in group))
                 base = cancelled(Mul(*(self.term(b) ** (m // common) for b, m in group)))
-                made *= self._power(base, unit) ** common
-        return made
+                product *= self._power(base, unit) ** common
+        return product
 
     def _power(self, base: Expr, unit: Expr) -> Expr:
         """base**unit for an integer exponent; the base is already a rational function of reals."""
@@ -289,7 +289,7 @@ def _fresh(name: str, known: tuple[str, ...] = ()) -> Symbol:
 
 @lru_cache(maxsize=16384)
 def uniform(formula: Any) -> Any:
-    """The same formula with constants taken out of sums and one name for every index, so that equal sums look equal."""
+    """The formula with constants taken out of its sums and one name for every index, so that equal sums look equal."""
     names: dict[Basic, Basic] = {}
     for total in formula.atoms(Sum):
         if len(total.limits) != 1 or len(total.limits[0]) != 3 or total.function.atoms(Sum):

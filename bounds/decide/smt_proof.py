@@ -163,14 +163,14 @@ class Proof:
 
     def _powers(self) -> None:
         """Signs of x**n, and order: 0 ≤ x ≤ y gives x**n ≤ y**n. (`facts.power_sign`, `facts.power_monotone`.)"""
-        made = list(self.table.powers.items())
-        for (base, unit), fresh in made:
+        powers = list(self.table.powers.items())
+        for (base, unit), fresh in powers:
             if self.proves(Lt(0, base)):
                 self._base.append(self._variable(fresh) > 0)
             elif unit.is_nonnegative and self.proves(Le(0, base)):
                 self._base.append(self._variable(fresh) >= 0)
-        for n, ((x, unit), fresh) in enumerate(made):
-            for (y, other), second in made[n + 1 :]:
+        for n, ((x, unit), fresh) in enumerate(powers):
+            for (y, other), second in powers[n + 1 :]:
                 if unit != other or not unit.is_nonnegative:
                     continue
                 for low, high, a, b in ((x, y, fresh, second), (y, x, second, fresh)):
@@ -307,16 +307,16 @@ class Proof:
             case Symbol():
                 return self._variable(expr)
             case Pow() if isinstance(expr.exp, Integer) and int(expr.exp) > 0:
-                base, made = self._polynomial(expr.base), None
+                base, term = self._polynomial(expr.base), None
                 for _ in range(int(expr.exp)):
-                    made = base if made is None else made * base
-                return made
+                    term = base if term is None else term * base
+                return term
             case _ if expr.is_Add or expr.is_Mul:
                 parts = [self._polynomial(part) for part in expr.args]
-                made = parts[0]
+                term = parts[0]
                 for part in parts[1:]:
-                    made = made + part if expr.is_Add else made * part
-                return made
+                    term = term + part if expr.is_Add else term * part
+                return term
             case _:
                 raise Unsupported(f"got {expr}, expected a polynomial")
 

@@ -110,7 +110,7 @@ class _Nearly:
 
     @cached_property
     def _read(self) -> tuple[list[Callable[[Floats], bool]], list[_Truth]]:
-        """Of equations, whether they clearly fail; of the others, whether they hold."""
+        """For each equation whether it clearly fails, and for each other condition whether it holds."""
         arguments, alike = _alike(self._arguments)
         equations = [_clearly(alike(g), arguments) for g in self._given if isinstance(g, Eq)]
         others = [g for g in self._given if not isinstance(g, Eq)] if equations else []

@@ -124,13 +124,13 @@ def _dominated(statement: Statement) -> Derived:
 
 def _closure(statement: Statement, catalogue: Mapping[str, Statement]) -> tuple[Statement, ...]:
     """All that a statement rests on."""
-    found: dict[str, Statement] = {}
+    below: dict[str, Statement] = {}
     for derivation in statement.follows_from:
         for cited in derivation.cites:
             if cited in catalogue:
-                found[cited] = catalogue[cited]
-                found.update({s.id: s for s in _closure(catalogue[cited], catalogue)})
-    return tuple(found.values())
+                below[cited] = catalogue[cited]
+                below.update({s.id: s for s in _closure(catalogue[cited], catalogue)})
+    return tuple(below.values())
 
 
 @lru_cache(maxsize=1024)
@@ -204,15 +204,15 @@ def _once(loose: Iterable[Slack]) -> Iterable[Slack]:
 def compare(goal: View, argument: Argument) -> tuple[Comparison, ...]:
     """The printed relations as comparisons of two computable sides; each uses the proof's own bound for it, if any."""
     premises = [k.claim for k in knowns_of(argument) if k.kind in ("premise", "shown")]
-    made: list[Comparison] = []
+    comparisons: list[Comparison] = []
     for n, relation in enumerate(goal.relations):
         bound = argument.bound_of(n)
         own, gives = bound is None, relation.lhs if bound is None else bound.claim.rhs
         sides = set(quantities(gives, relation.rhs, *goal.requires))
         useful = [p for p in premises if set(quantities(p)) <= sides and not isinstance(p, Eq)]
         conditions = tuple(c for c in (*goal.requires, *useful) if set(quantities(c)) <= sides)
-        made.append(Comparison(gives, relation.rhs, isinstance(relation, Le | Lt), conditions, own))
-    return tuple(made)
+        comparisons.append(Comparison(gives, relation.rhs, isinstance(relation, Le | Lt), conditions, own))
+    return tuple(comparisons)
 
 
 def _verdict(

@@ -126,11 +126,11 @@ class Frame:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "charges", {**CHARGES, **self.charges})
-        known = self.method.glossary
+        printed_names = self.method.glossary
         if self.method.clock != "rounds":
             raise UserError(f"got {self.method.id}, whose clock counts steps, expected one that counts rounds")
         for key, number in self.names.items():
-            printed = key.func in known if isinstance(key, AppliedUndef) else key in known
+            printed = key.func in printed_names if isinstance(key, AppliedUndef) else key in printed_names
             if printed and not (str(key) == "Gamma" and number == HETEROGENEITY):
                 raise UserError(f"got a definition of {key}, expected a name of the proof alone; do: rename it")
         if {*self.ghosts} & {*self.method.server, *self.method.client}:

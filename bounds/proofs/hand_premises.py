@@ -52,8 +52,8 @@ def premises(statement: Statement, catalogue: Mapping[str, Statement]) -> tuple[
 def shown(statement: Statement, catalogue: Mapping[str, Statement]) -> tuple[Known, ...]:
     """What the statement's own derivations show by identities."""
     ways = [way for way in statement.follows_from if all(c in catalogue for c in way.cites)]
-    found = (shown_in(argued(replace(statement, follows_from=(way,)), catalogue)[1]) for way in ways)
-    return tuple(dict.fromkeys(known for known_ in found for known in known_))
+    per_way = (shown_in(argued(replace(statement, follows_from=(way,)), catalogue)[1]) for way in ways)
+    return tuple(dict.fromkeys(known for known_ in per_way for known in known_))
 
 
 def taken(known: Known) -> bool:
@@ -103,14 +103,14 @@ def _used_directly(argument: Argument) -> set[Given]:
 def definitions(statement: Statement) -> frozenset[Boolean]:
     """What is so by the statement's own words: the step size that it chooses, and what the round before had."""
     chosen = {q: statement.defined(value) for q, value in statement.choose.items() if isinstance(q, AppliedUndef)}
-    found: list[Boolean] = [Eq(q, value) for q, value in chosen.items()]
+    equations: list[Boolean] = [Eq(q, value) for q, value in chosen.items()]
     before = statement.method.before if isinstance(statement.method, Method) else {}
     for earlier, q in before.items():
         (index,), value = q.args, chosen.get(q, q)
         later = And(Ge(index, 1), Eq(earlier, value.subs(index, index - 1)))
-        found.append(Or(And(Eq(index, 0), Eq(earlier, 0)), later))
-        found += [Eq(earlier.subs(index, 0), 0), Eq(earlier.subs(index, index + 1), value)]
-    return frozenset(found)
+        equations.append(Or(And(Eq(index, 0), Eq(earlier, 0)), later))
+        equations += [Eq(earlier.subs(index, 0), 0), Eq(earlier.subs(index, index + 1), value)]
+    return frozenset(equations)
 
 
 def names(statement: Statement, argument: Argument, cited: Sequence[View]) -> set[Known]:
@@ -126,10 +126,10 @@ def names(statement: Statement, argument: Argument, cited: Sequence[View]) -> se
         r.claim for item in walked if isinstance(item, Known) for r in item.requires
     ]
     indices |= {limit[0] for claim in claims for total in claim.atoms(Sum) for limit in total.limits}
-    found: dict[Symbol, list[Known]] = {}
+    by_name: dict[Symbol, list[Known]] = {}
     for known in dict.fromkeys(item for item in walked if isinstance(item, Known) and item.rule == NAMED):
         if isinstance(known.claim, Eq) and isinstance(known.claim.lhs, Symbol):
-            found.setdefault(known.claim.lhs, []).append(known)
+            by_name.setdefault(known.claim.lhs, []).append(known)
 
     def signed(name: Symbol, value: Expr) -> bool:
         sign = Gt(value, 0) if name.is_positive else Ge(value, 0) if name.is_nonnegative else true
@@ -139,9 +139,9 @@ def names(statement: Statement, argument: Argument, cited: Sequence[View]) -> se
 
     return {
         known
-        for name, (known, *more) in found.items()
+        for name, (known, *more) in by_name.items()
         if not more and name not in taken_ | indices and signed(name, known.claim.rhs)
-        and not known.claim.rhs.free_symbols & (indices | set(found))
+        and not known.claim.rhs.free_symbols & (indices | set(by_name))
     }  # fmt: skip
 
 
@@ -186,7 +186,7 @@ def _ranges(statement: Statement, argument: Argument, catalogue: Mapping[str, St
     knowns = list(dict.fromkeys(knowns_of(argument)))
     used = _used_directly(argument)
     asked = {s for condition in view(statement).requires for s in condition.free_symbols}
-    found: set[Known] = set()
+    harmless: set[Known] = set()
     for known in knowns:
         users = [k for k in knowns for needed in k.requires if known in needed.given]
         cited = [catalogue[k.because] for k in users if k.kind == "cited" and k.because in catalogue]
@@ -194,8 +194,8 @@ def _ranges(statement: Statement, argument: Argument, catalogue: Mapping[str, St
             closed = [_closed_ranges(c) for c in cited]
             said = And(*(part.func(*part.args) for part in And.make_args(known.claim)))  # 0 <= t is true by itself
             if all(any(said == claim and index not in asked for index, claim in ranges) for ranges in closed):
-                found.add(known)
-    return found
+                harmless.add(known)
+    return harmless
 
 
 def _closed_ranges(cited: Statement) -> list[tuple[Symbol, Boolean]]:
@@ -212,16 +212,16 @@ def _signs(statement: Statement, argument: Argument, named: set[Symbol]) -> Iter
         return
     names = {**method.formulas, **method.measures, **{q: n for frame in frames for q, n in frame.names.items()}}
     meant = {q.func if isinstance(q, AppliedUndef) else q: number for q, number in names.items()}
-    made = {a.name for a in (*statement.let, *statement.implicit)}
+    assumed = {a.name for a in (*statement.let, *statement.implicit)}
     numbers = {part for e in method.scalars(()) for part in e.atoms(Symbol)} | parameters(statement)
     numbers |= {part for frame in frames if frame.groups for part in frame.groups.scalars()}
     numbers |= {a.sigma for known in shown_in(argument) for _, a in known.rule.by if isinstance(a, Variance)}
     steps = {q.func for q in (*method.steps(), *method.before)}
     even = any(frame.charges[SIGN] is None for frame in frames)  # the setting is about plain means
     claims = [item.claim for item in walk((*argument.steps, *argument.bounds))]
-    found = {q.func: q for c in claims for q in c.atoms(AppliedUndef) if q.func not in steps}
-    found |= {q: q for c in claims for q in c.free_symbols - numbers - named if not q.is_integer}
-    for head, quantity in sorted(found.items(), key=lambda pair: str(pair[1])):  # sets have no order of their own
+    spoken_of = {q.func: q for c in claims for q in c.atoms(AppliedUndef) if q.func not in steps}
+    spoken_of |= {q: q for c in claims for q in c.free_symbols - numbers - named if not q.is_integer}
+    for head, quantity in sorted(spoken_of.items(), key=lambda pair: str(pair[1])):  # sets have no order of their own
         if not quantity.is_nonnegative:
             continue
         if quantity.is_positive and isinstance(quantity, AppliedUndef):
@@ -229,7 +229,7 @@ def _signs(statement: Statement, argument: Argument, named: set[Symbol]) -> Iter
             continue
         number = HETEROGENEITY if str(head) == "Gamma" else meant.get(head)
         rules = None if number is None else not_negative(number, method)
-        if rules is None or (SIGN in rules and not made & WEIGHTS and not even):
+        if rules is None or (SIGN in rules and not assumed & WEIGHTS and not even):
             yield f"{quantity} is not negative"
 
 

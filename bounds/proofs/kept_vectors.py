@@ -36,8 +36,8 @@ def _not_kept(frame: Frame, x: Vector, form: Callable[[Any], Vector]) -> str:
     """Where a vector does not equal a formula of others; empty if it does, before every local step of every round."""
     t, k, i, _ = frame.letters
     end, within = frame.sizes[0], {*frame.begin, *frame.local}
-    found = dict.fromkeys(leaf for e in frame.scalars() for leaf in frame.leaves(e))
-    letters = {leaf: f"x{n}" for n, leaf in enumerate(dict.fromkeys((*found, k)))}
+    leaves = dict.fromkeys(leaf for e in frame.scalars() for leaf in frame.leaves(e))
+    letters = {leaf: f"x{n}" for n, leaf in enumerate(dict.fromkeys((*leaves, k)))}
     reader = Reader(frame, Ring(tuple(letters.values())), letters, (t, k))
 
     def same(reader: Reader, when: When, step: Any) -> bool:

@@ -85,10 +85,10 @@ class Reader:
             return self.ring.parameter(self.letters[expr])
         if isinstance(expr, Pow) and isinstance(expr.exp, Integer):
             base, times = self.coefficient(expr.base), abs(int(expr.exp))
-            made = self.ring.number(1)
+            power = self.ring.number(1)
             for _ in range(times):
-                made = made * base
-            return made if expr.exp >= 0 else self.ring.number(1) / made
+                power = power * base
+            return power if expr.exp >= 0 else self.ring.number(1) / power
         if isinstance(expr, Add | Mul):
             first, *more = (self.coefficient(arg) for arg in expr.args)
             for part in more:
@@ -257,8 +257,8 @@ class Reader:
         if (x not in method.client and x not in self.frame.ghosts) or plain is None:
             raise UserError(f"got {x.name!r}, expected a vector of {method.id} with its client")
         if x in self.frame.sent and when in ("base", "local"):
-            made = self.vector(self.frame.sent[x], "base", plain)
-            return Vec(made.terms, made.charges | {SENT})
+            sent = self.vector(self.frame.sent[x], "base", plain)
+            return Vec(sent.terms, sent.charges | {SENT})
         begin, local = self.frame.begin, self.frame.local
         within = x in begin or x in local  # changes within a round
         if when == "first" and x in method.client:
@@ -400,17 +400,17 @@ class Reader:
                 raise UserError(f"got {expr}, expected a mean over the clients with their weights")
             return under_mean(self.formula(body, index))
         if isinstance(expr, Mul):
-            known = [arg for arg in expr.args if not self._constant(arg)]
-            if len(known) == 1:
-                factor = self.coefficient(Mul(*(arg for arg in expr.args if arg is not known[0])))
-                return tuple((factor * c, term) for c, term in self.formula(known[0], bound))
+            quantities_in = [arg for arg in expr.args if not self._constant(arg)]
+            if len(quantities_in) == 1:
+                factor = self.coefficient(Mul(*(arg for arg in expr.args if arg is not quantities_in[0])))
+                return tuple((factor * c, term) for c, term in self.formula(quantities_in[0], bound))
         return ((self.coefficient(expr), Term("one")),)
 
     def _neighbour(self, term: Any, index: Any) -> Any:
         """The client whose neighbours a sum over `index` runs over."""
-        found = {s.args for s in term.atoms(AppliedUndef) if self.frame.is_share(s)} if self.frame.shares else set()
+        pairs = {s.args for s in term.atoms(AppliedUndef) if self.frame.is_share(s)} if self.frame.shares else set()
         _, _, i, j = self.frame.letters
-        return next((c for c, n in found if n == index != c and c in (i, j) and len(found) == 1), None)
+        return next((c for c, n in pairs if n == index != c and c in (i, j) and len(pairs) == 1), None)
 
     def _weighted(self, expr: Any) -> bool:
         return bool(expr.atoms(Indexed)) or any(self.frame.is_weight(q) for q in expr.atoms(AppliedUndef))

@@ -99,18 +99,18 @@ def idle_citations(goal: View, argument: Argument, cited: Sequence[View]) -> Ite
 def missing_assumptions(statement: Statement, argument: Argument) -> Iterator[NotAssumed]:
     """Assumptions that the proof uses and the statement does not make."""
     lets = (*statement.let, *statement.implicit)
-    made = {a.name for a in lets}
+    assumed = {a.name for a in lets}
     for known in dict.fromkeys(knowns_of(argument)):
         for name in known.assumes:
-            if name not in made:
+            if name not in assumed:
                 yield NotAssumed(f"{known.because} assumes {name}, which {statement.id} does not")
         for assumption in (
             (atom.assumption for _, atom in known.rule.by if isinstance(atom, Bound)) if known.kind == "shown" else ()
         ):
-            if not any(_says_the_same(assumption, made) for made in lets):
+            if not any(_says_the_same(assumption, assumed) for assumed in lets):
                 yield NotAssumed(f"{known.because} assumes another {assumption.name} than {statement.id}")
         for name, args in check(known.rule).charges if known.kind == "shown" else ():
-            if name in made and args and not any(a.name == name and a.args == args for a in lets):
+            if name in assumed and args and not any(a.name == name and a.args == args for a in lets):
                 yield NotAssumed(f"{known.because} assumes {name} with {args}, which {statement.id} does not")
 
 

@@ -139,17 +139,17 @@ class Checked:
 
 def shown(claim: Any, because: str, frame: Frame, *by: tuple[Any, Atom], **how: Any) -> Known:
     """The premise, with what it requires and assumes; how: `at`, `times`, `schwarz`."""
-    given: tuple[tuple[Any, Any], ...] = by  # a user's file may hold anything
-    for _, atom in given:
+    pairs: tuple[tuple[Any, Any], ...] = by  # a user's file may hold anything
+    for _, atom in pairs:
         if not isinstance(atom, Atom):
             raise UserError(f"got the atom {atom!r} for {because!r}, expected one of fedaudit.bounds.proofs.atoms")
     return known(Shown(claim, frame, tuple((_sympy(m, because), atom) for m, atom in by), **how), because)
 
 
 def known(premise: Shown, because: str) -> Known:
-    made = check(premise)
-    names = tuple(sorted({name for name, _ in made.charges}))
-    needed = tuple(Requirement(condition) for condition in made.requires)
+    checked = check(premise)
+    names = tuple(sorted({name for name, _ in checked.charges}))
+    needed = tuple(Requirement(condition) for condition in checked.requires)
     return Known(premise.claim, because, "shown", needed, names, rule=premise)
 
 
@@ -219,7 +219,7 @@ def _sides(premise: Shown, reader: Reader) -> Iterator[tuple[Scalar, tuple[tuple
         sides = claim.rhs.args if isinstance(claim.rhs, Mul) else ()
         if root is None or len(sides) != 2:
             raise UserError(f"got {claim}, expected X^2 <= A B")
-        fits = [(a, b) for a, b in (sides, sides[::-1]) if not _rest(reader, a, norm2(x))] or [sides]
+        fits = [(a, b) for a, b in (sides, sides[::-1]) if is_number(reader, a, norm2(x))] or [sides]
         for side, number in zip((root, *fits[0]), (inner(x, y), norm2(x), norm2(y)), strict=True):
             yield _minus(reader.formula(side), _fixed(reader, number), reader), ()
         return
@@ -257,8 +257,9 @@ def difference(claim: Any, reader: Reader) -> Scalar:
     return _minus(reader.formula(large), reader.formula(small), reader)
 
 
-def _rest(reader: Reader, side: Any, number: Number) -> bool:
-    return bool(reader.expand(_minus(reader.formula(side), _fixed(reader, number), reader)).terms)
+def is_number(reader: Reader, side: Any, number: Number) -> bool:
+    """Whether a formula is this number for the fixed clients i and j, by the method's rules."""
+    return not reader.expand(_minus(reader.formula(side), _fixed(reader, number), reader)).terms
 
 
 def _fixed(reader: Reader, number: Number) -> Scalar:
@@ -309,8 +310,8 @@ def reader_of(premise: Shown) -> Reader:
     t, k, _, _ = frame.letters
     at = premise.at or (t, k)
     numbers += at[1:] if isinstance(at[1], Expr) else ()
-    found = dict.fromkeys((*_leaves_of(frame), *(leaf for e in (premise.claim, *numbers) for leaf in frame.leaves(e))))
-    letters = {leaf: f"x{n}" for n, leaf in enumerate(found)}
+    leaves = dict.fromkeys((*_leaves_of(frame), *(leaf for e in (premise.claim, *numbers) for leaf in frame.leaves(e))))
+    letters = {leaf: f"x{n}" for n, leaf in enumerate(leaves)}
     return Reader(frame, Ring(tuple(letters.values())), letters, at)
 
 
@@ -335,7 +336,7 @@ def _divisors(scalars: Iterable[Any]) -> Iterator[Any]:
 
 @lru_cache(maxsize=512)
 def _divisors_of(frame: Frame) -> tuple[Any, ...]:
-    """Those of its rules and definitions: every premise of the frame asks for them."""
+    """What its rules and definitions divide by: every premise of the frame asks for that."""
     return tuple(dict.fromkeys(_divisors(frame.scalars())))
 
 
@@ -370,7 +371,7 @@ def _sympy(value: Any, because: str) -> Any:
 
 
 def _formula_sign(formula: Any, method: Method) -> frozenset[str] | None:
-    """The same of a formula of measures: a sum or product of numbers and measures that are not negative."""
+    """The rules that make a formula of measures not negative: as a sum or product of what is not; None if it is not."""
     if isinstance(formula, AppliedUndef):
         meant = formula_of(method, formula)
         measures = {q.func: number for q, number in method.measures.items() if isinstance(q, AppliedUndef)}

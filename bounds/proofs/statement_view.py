@@ -43,17 +43,17 @@ def view(statement: Statement, substitute: Mapping[Any, Any] | None = None, with
 def relations_of(
     statement: Statement, pairs: tuple[tuple[Any, Any], ...] = (), within: Statement | None = None
 ) -> tuple[Relational, ...]:
-    """Those of its `view`."""
+    """The relations that its `view` has."""
     written = (write_out(relation, statement, pairs, within) for relation in statement.relations)
     return tuple(r for r in written if isinstance(r, Relational))
 
 
 def write_out(expr: Any, statement: Statement, pairs: tuple[tuple[Any, Any], ...], within: Statement | None) -> Any:
-    made = statement.defined(expr)
+    written = statement.defined(expr)
     if within is not None:
-        made = within.defined(put_in(made, pairs))
-        return within.defined(_choose(made, within))
-    return statement.defined(_choose(made, statement))
+        written = within.defined(put_in(written, pairs))
+        return within.defined(_choose(written, within))
+    return statement.defined(_choose(written, statement))
 
 
 def _equal(left: Expr, right: Expr) -> Boolean:

@@ -69,8 +69,8 @@ def settle(step: Step | Induction, background: Sequence[Boolean] = ()) -> Decide
     """Decide one step from exactly what it names and the statement's own conditions."""
     itself, *others = _questions(step, background)
     uses = tuple(Use(other.what(), other.decide(), other.cited) for other in others)
-    given = (*step.base, *step.step) if isinstance(step, Induction) else step.given
-    return Decided(step.claim, step.where, step.note, itself.decide(), _names(given), uses)
+    used = (*step.base, *step.step) if isinstance(step, Induction) else step.given
+    return Decided(step.claim, step.where, step.note, itself.decide(), _names(used), uses)
 
 
 def all_hold(steps: Sequence[Step | Induction], background: Sequence[Boolean]) -> bool:
@@ -106,31 +106,31 @@ def _of_induction(step: Induction, background: Sequence[Boolean]) -> Iterator[_Q
         yield _Question(b, (*fixed, after, Le(start, over)), what=partial("{} one step earlier".format, b))
     yield from _requirements(step.base, at_start)
     yield from _requirements(step.step, [*onward, step.claim])
-    given = (*onward, step.claim, *(g.claim for g in step.step))
+    used = (*onward, step.claim, *(g.claim for g in step.step))
     forth = _at(step.claim, over, over + 1)
-    yield _Question(forth, given, step.bare, lambda: f"from {over} to {over} + 1")
+    yield _Question(forth, used, step.bare, lambda: f"from {over} to {over} + 1")
 
 
 def _at(claim: Boolean, over: Symbol, value: Expr | int) -> Boolean:
-    made = claim.subs(over, value)
-    return made.doit() if isinstance(value, int) else made
+    there = claim.subs(over, value)
+    return there.doit() if isinstance(value, int) else there
 
 
 def _requirements(given: Sequence[Given], background: Sequence[Boolean]) -> Iterator[_Question]:
     """What the items of `given` need, each shown from the conditions and from those items that need nothing."""
     free = [g.claim for g in given if not (g.requires if isinstance(g, Known) else g.under)]
-    known = [*background, *free]
+    conditions = [*background, *free]
     for item in given:
         if isinstance(item, Known):
             for needed in item.requires:
                 if needed.claim is not true:
                     what = partial("{} needs {}".format, item.because, needed.claim)
-                    from_ = (*known, *(g.claim for g in needed.given))
+                    from_ = (*conditions, *(g.claim for g in needed.given))
                     yield _Question(needed.claim, from_, what=what, cited=item.kind == "cited")
-                yield from _requirements(needed.given, known)
+                yield from _requirements(needed.given, conditions)
         else:
             for c in item.under:
-                yield _Question(c, tuple(known), what=partial("{} needs {}".format, item.where or item.claim, c))
+                yield _Question(c, tuple(conditions), what=partial("{} needs {}".format, item.where or item.claim, c))
 
 
 def _names(given: Sequence[Given]) -> tuple[str, ...]:

@@ -156,7 +156,7 @@ class Vec:
         return max((name.stage for name, _ in self.terms), default=0)
 
     def owned(self, client: str) -> Vec:
-        """The same point with the vectors of the client itself told apart from those of others."""
+        """This point, with the vectors of the client itself told apart from those of others."""
         own = {(name, OWN if tag == client != ALL else tag): c for (name, tag), c in self.terms.items()}
         return Vec(own, self.charges)
 
@@ -290,8 +290,8 @@ def expanded(
                     if a[1] == b[1] == SAMPLED and share is not None and term.over != "squares":
                         parts.append({("mean", *sorted((a[0], b[0]))): factor * c * d * share})
                         d = d - d * share
-                    known = [(name, MEAN if tag == SAMPLED else tag) for name, tag in (a, b)]
-                    key = _product(known[0], known[1], term, flat, charges)
+                    ends = [(name, MEAN if tag == SAMPLED else tag) for name, tag in (a, b)]
+                    key = _product(ends[0], ends[1], term, flat, charges)
                     if key is not None:
                         parts.append({key: factor * c * d})
             continue

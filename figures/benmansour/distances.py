@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 from ..style.look import BOUND, RUNS, TIGHTEST, caption, heading, look, new, positive
 
 if TYPE_CHECKING:
-    from fedaudit.verify.experiments.benmansour.displays import Distances
+    from fedaudit.verify.experiments.benmansour.weight_figures import Distances
 
 __all__ = ["plot"]
 
@@ -20,7 +20,7 @@ STYLES = ((TIGHTEST, "-"), (TIGHTEST, ":"), (BOUND, "-"), (BOUND, ":"))  # a col
 
 
 def plot(distances: Distances) -> Figure:
-    """The dashed line has slope -1."""
+    """Draws a panel for each rule of step sizes; its dashed line has slope -1."""
     with look():
         figure = new(width=7.2, height=6.4)
         panels = np.atleast_1d(figure.subplots(len(distances.panels), 1))

@@ -13,13 +13,15 @@ from matplotlib.figure import Figure
 from ..style.look import TIGHTEST, caption, heading, look, new
 
 if TYPE_CHECKING:
-    from fedaudit.verify.experiments.benmansour.displays import Participation
+    from fedaudit.verify.experiments.benmansour.weight_figures import Participation
 
 __all__ = ["plot"]
 
 
 def plot(participation: Participation) -> Figure:
-    """Clients to the right, rounds upwards, as in the paper; clients that are more often among the ten come first."""
+    """Draws clients to the right and rounds upwards, as in the paper; clients that are more often among the ten come
+    first.
+    """
     colours = ListedColormap(["#8a8a8a30", TIGHTEST])
     with look():
         figure = new(width=7.2, height=6.2)

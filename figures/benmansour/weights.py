@@ -19,7 +19,7 @@ COLOURS = (TIGHTEST, LOWER, "#cc79a7", BOUND)
 
 
 def plot(weights: Weights) -> Figure:
-    """One curve a problem with its slope, and a line of slope -1 through the first."""
+    """Draws a curve with its slope for each problem, and a line of slope -1 through the first."""
     with look():
         figure = new()
         axes = figure.subplots()

@@ -20,7 +20,7 @@ STYLES = {"perturbed": (TIGHTEST, "-"), "FedAvg": (LOWER, "-."), "FedProx": (BOU
 
 
 def plot(comparisons: Panels) -> Figure:
-    """Two columns of panels under one legend."""
+    """Draws the comparisons in two columns of panels under one legend."""
     with look():
         figure = new(width=7.2, height=7.6)
         places: list[Axes] = [place for row in figure.subplots((len(comparisons.panels) + 1) // 2, 2) for place in row]

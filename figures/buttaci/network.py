@@ -25,7 +25,7 @@ HEIGHTS = {1: 4.2, 2: 5.4, 3: 6.6}
 
 
 def plot(picture: Networks) -> Figure:
-    """A colour is a class imbalance, a line style a data imbalance."""
+    """Draws each network in the colour of its class imbalance and the line style of its data imbalance."""
     networks = picture.networks
     with look():
         figure = new(height=HEIGHTS[len(picture.panels)])

@@ -21,7 +21,7 @@ ROUNDING = 1e-12  # of a run of a thousand rounds
 
 
 def plot(speed: Speed) -> Figure:
-    """Above, what bounds promise and runs gain on one instance; below, the same for all of them."""
+    """Draws what bounds promise and runs gain: above on one instance, below on all of them."""
     with look():
         figure = new(height=5.6)
         above, below = figure.subplots(2, 1, height_ratios=[1.2, 1])

@@ -42,7 +42,9 @@ MOST_DECADES = 8  # on either side of the middle
 
 
 def plot(cloud: Cloud) -> Figure:
-    """A panel for each relation, the sides against each other; of few relations also how much of the bound is used."""
+    """Draws a panel for each relation, its sides against each other; beside it, of few relations, how much of the
+    bound is used.
+    """
     count = len(cloud.relations)
     beside = count < 3  # each has a histogram beside it; of many there are two densities in a row
     rows = count if beside else -(-count // 2)
@@ -71,7 +73,7 @@ def plot(cloud: Cloud) -> Figure:
 
 
 def _headed(axes: Axes, relation: str, width: float, columns: int) -> None:
-    """The relation if it fits, and below it the legend, for whose rows it leaves room."""
+    """Writes the relation above the axes if it fits, and below it the legend, for whose rows it leaves room."""
     rows = -(-len(axes.get_legend_handles_labels()[0]) // columns)
     shown = formula(relation, width, (10, 9, 8, 7, 6))
     text, size, depth = (shown.text, shown.size, shown.depth) if shown else (" ", 4.0, 0.0)
@@ -85,7 +87,7 @@ def _headed(axes: Axes, relation: str, width: float, columns: int) -> None:
 def _density(
     axes: Axes, lhs: Array, rhs: Array, margin: Array, mark: Mark | None, worst: WorstMark | None
 ) -> Counter[str]:
-    """Cells shaded by how many instances they hold; what is not on the axes is said."""
+    """Shades cells by how many instances they hold; returns what is not on the axes, with its count."""
     bad, size = margin > SMALL, np.maximum(np.abs(lhs), np.abs(rhs))
     signed = bool(((lhs < -SMALL * size) | (rhs < -SMALL * size)).any())
     positive = (lhs > 0) & (rhs > 0)
@@ -125,7 +127,7 @@ def _density(
 
 
 def _decades(lhs: Array, rhs: Array) -> tuple[float, float]:
-    """Ends of both axes: nearly all instances, no more decades than can be told apart."""
+    """Returns the ends of both axes: they hold nearly all instances, and no more decades than can be told apart."""
     low, high = (
         float(np.quantile(side, q)) for side, q in ((np.minimum(lhs, rhs), 0.02), (np.maximum(lhs, rhs), 0.98))
     )
@@ -135,7 +137,9 @@ def _decades(lhs: Array, rhs: Array) -> tuple[float, float]:
 
 
 def _signed(axes: Axes, both: Array) -> Array:
-    """Edges of cells for values of both signs: decades on either side of 0, or even ones where few decades are seen."""
+    """Returns edges of cells for values of both signs: decades on either side of 0, or even steps where there are few
+    decades.
+    """
     size = np.abs(both[both != 0])
     low, high = (float(np.quantile(size, q)) for q in (0.05, 0.97)) if size.size else (0.5, 1.0)
     if high <= 100 * low:
@@ -153,13 +157,13 @@ def _signed(axes: Axes, both: Array) -> Array:
 
 
 def _fading(colour: str) -> LinearSegmentedColormap:
-    """One colour from nearly clear to full: it reads on a light and on a dark page."""
+    """Returns one colour from nearly clear to full, which reads on a light and on a dark page."""
     red, green, blue = (int(colour[n : n + 2], 16) / 255 for n in (1, 3, 5))
     return LinearSegmentedColormap.from_list(colour, [(red, green, blue, 0.25), (red, green, blue, 1.0)])
 
 
 def _sparse(low: float, high: float, signed: bool) -> FixedLocator:
-    """0 and few decades, none near 0 (or near its mirror image, where there are negative values)."""
+    """Places ticks at 0 and at few decades, none near 0 (or near its mirror image, where there are negative values)."""
     first, last = int(np.ceil(np.log10(low))) + 1, int(np.floor(np.log10(high)))
     step = max(2 if signed else 1, -(-(last - first + 1) // (2 if signed else 4)))
     ticks = [10.0**k for k in range(last, first - 1, -step)]
@@ -167,7 +171,7 @@ def _sparse(low: float, high: float, signed: bool) -> FixedLocator:
 
 
 def _shares(axes: Axes, lhs: Array, rhs: Array, margin: Array, sign: str) -> None:
-    """How much of the bound is used, in decades; where sides have signs, the excess over the larger side."""
+    """Draws how much of the bound is used, in decades; where sides have signs, the excess over the larger side."""
     small, large = (rhs, lhs) if sign in (">=", ">") else (lhs, rhs)
     positive = (small > 0) & (large > 0)
     if sign != "=" and positive.mean() > 0.5:

@@ -41,7 +41,9 @@ UPWARD = ("<=", "<", "=")  # the right side is what the left side is measured by
 
 
 def plot(curves: Curves) -> Figure:
-    """Left sides as thin lines, their bounds, the tightest instance on top; below, left side over right side."""
+    """Draws left sides and their bounds as thin lines with the tightest instance on top; below, left side over right
+    side.
+    """
     with look():
         if curves.form:
             return _growth(curves)
@@ -57,7 +59,7 @@ def plot(curves: Curves) -> Figure:
 
 
 def _growth(curves: Curves) -> Figure:
-    """Of an order of growth, whose right side is the unit, the ratio alone."""
+    """Draws the ratio alone for an order of growth, whose right side is the unit."""
     figure = new(height=4.2)
     axes, best = figure.subplots(), curves.tightest
     others = np.arange(len(curves.lhs)) != best
@@ -79,7 +81,7 @@ def _growth(curves: Curves) -> Figure:
 
 
 def ratio(curves: Curves) -> Array:
-    """lhs/rhs, turned so that 1 is the limit from below: rhs/lhs for a lower bound; blank where it is 0/0."""
+    """Returns lhs/rhs, or rhs/lhs for a lower bound, so that 1 is the limit from below; blank where it is 0/0."""
     small, large = (curves.lhs, curves.rhs) if curves.relation in UPWARD else (curves.rhs, curves.lhs)
     shares = np.full(small.shape, np.nan)
     np.divide(small, large, out=shares, where=large > 0)
@@ -136,7 +138,7 @@ def _tightness(axes: Axes, curves: Curves) -> None:
 
 
 def _focus(axes: Axes, runs: Array, *kept: Array) -> None:
-    """On a log axis, let the lowest tenth of the runs leave the picture rather than squeeze the rest."""
+    """Lets the lowest tenth of the runs leave a log axis rather than squeeze the rest."""
     usable = runs[runs > 0]
     if axes.get_yscale() != "log" or not usable.size:
         return

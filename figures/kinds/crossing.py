@@ -35,7 +35,7 @@ __all__ = ["plot"]
 
 
 def plot(crossing: Crossing) -> Figure:
-    """Above, the sides; below, left side over right side. Shaded where the relation fails."""
+    """Draws both sides above and left side over right side below, shaded where the relation fails."""
     with look():
         figure = new()
         above, below = figure.subplots(2, 1, sharex=True, height_ratios=[3, 1.4])
@@ -69,7 +69,7 @@ def plot(crossing: Crossing) -> Figure:
 
 
 def _scaled(axes: Axes, values: Array) -> None:
-    """A log axis for positive values over more than a decade; decades of both signs where both are seen."""
+    """Sets a log axis for positive values over more than a decade, and decades of both signs where both occur."""
     size = np.abs(values[values != 0])
     if not size.size or size.max() <= 10 * size.min():
         return
@@ -97,7 +97,7 @@ def _broken(crossing: Crossing) -> NDArray[np.bool_]:
 
 
 def _fails(axes: Axes, crossing: Crossing) -> None:
-    """A band around every point at which the relation fails, and the certificate's own place."""
+    """Shades a band around every point at which the relation fails, and marks the certificate's own place."""
     x, broken = crossing.x, _broken(crossing)
     middle = np.sqrt(x[1:] * x[:-1]) if crossing.logarithmic else (x[1:] + x[:-1]) / 2
     edges = np.concatenate([x[:1], middle, x[-1:]])

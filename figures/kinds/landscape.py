@@ -28,7 +28,7 @@ HEIGHTS = LinearSegmentedColormap.from_list("heights", ["#f4f7fa", "#9cc7e3", "#
 
 
 def plot(landscape: Landscape) -> Figure:
-    """Colours for heights, thin lines of equal height, grey where a condition fails."""
+    """Draws colours for heights, thin lines of equal height, and grey where a condition fails."""
     with look():
         figure = new(height=4.4)
         axes = figure.subplots()
@@ -68,7 +68,7 @@ def _levels(axes: Axes, landscape: Landscape, height: Array) -> None:
 
 
 def _apart(axes: Axes, labels: Sequence[Text]) -> None:
-    """Of labels that would cover each other one stays."""
+    """Removes all but one of the labels that would cover each other."""
     across, up = (points * axes.figure.dpi / 72 for points in APART)
     kept: list[tuple[float, float]] = []
     for label in labels:

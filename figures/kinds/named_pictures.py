@@ -20,18 +20,20 @@ __all__ = ["crossover", "digits", "table1", "zhang_fig3"]
 
 
 def digits(seed: int) -> Figure:
-    """Networks of 100 clients that hold handwritten digits, as in table 3.1 of the thesis; three partitions a level."""
+    """Draws networks of 100 clients that hold handwritten digits, as in table 3.1 of the thesis, with three partitions
+    a level.
+    """
     return network.plot(Networks(grid(seed)))
 
 
 def crossover(seed: int) -> Figure:
-    """The rates (1.4) and (1.6) of Yuan and Li, which change at T = I^3 and T = (b I)^3; nothing random."""
+    """Draws the rates (1.4) and (1.6) of Yuan and Li, which change at T = I^3 and T = (b I)^3; nothing is random."""
     del seed
     return rates.crossover(formulas.crossings())
 
 
 def table1(seed: int) -> Figure:
-    """The rows of table 1 of Yuan and Li side by side; nothing random."""
+    """Draws the rows of table 1 of Yuan and Li side by side; nothing is random."""
     del seed
     b, I, M = 10, 10, 1000  # noqa: E741 (the paper's letters)
     said = f"the printed rows at b = {b}, I = {I}, M = {M}; solid: this paper's theorems, dashed: quoted from others"
@@ -39,5 +41,5 @@ def table1(seed: int) -> Figure:
 
 
 def zhang_fig3(seed: int) -> Figure:
-    """Sparse logistic regression with minibatches of 1 and of 20 samples, three methods."""
+    """Draws three methods on sparse logistic regression with minibatches of 1 and of 20 samples."""
     return race.plot(stochastic(seed))

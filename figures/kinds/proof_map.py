@@ -63,7 +63,7 @@ class Spot:
 
 
 def proof_map(names: Sequence[str], cites: Mapping[str, Iterable[str]], fallen: Iterable[str]) -> Map:
-    """The map of the statements `names`, of which `fallen` are refuted."""
+    """Returns the map of the statements `names`, of which `fallen` are refuted."""
     every_name, refuted = set(names), set(fallen)
     wanted = [(cited, name) for name in names for cited in dict.fromkeys(cites.get(name, ())) if cited in every_name]
     layer = _layers(names, wanted)
@@ -101,7 +101,7 @@ def _width(name: str) -> float:
 
 
 def _layers(names: Sequence[str], edges: Sequence[tuple[str, str]]) -> dict[str, int]:
-    """How many citations lie behind each; as many passes as there are names at most, for circles have no end."""
+    """Counts the citations behind each name, in at most as many passes as there are names, for circles have no end."""
     layer = dict.fromkeys(names, 0)
     for _ in names:
         moved = False
@@ -114,7 +114,7 @@ def _layers(names: Sequence[str], edges: Sequence[tuple[str, str]]) -> dict[str,
 
 
 def _line(cited: Spot, citing: Spot) -> list[Spot]:
-    """The edge from column to column."""
+    """Returns the places of an edge from column to column, and joins them."""
     line = [cited, *(Spot(depth, THIN) for depth in range(cited.layer + 1, citing.layer)), citing]
     for one, other in pairwise(line):
         one.after.append(other)
@@ -127,7 +127,7 @@ def _columns(spots: Sequence[Spot]) -> list[list[Spot]]:
 
 
 def _parts(spots: Sequence[Spot]) -> list[list[Spot]]:
-    """What no edge joins, the largest part first."""
+    """Returns the parts that no edge joins, the largest first."""
     left = {id(spot): spot for spot in spots}
     parts: list[list[Spot]] = []
     for spot in spots:
@@ -143,7 +143,8 @@ def _parts(spots: Sequence[Spot]) -> list[list[Spot]]:
 
 
 def _settle(columns: list[list[Spot]], above: float) -> float:
-    """Heights, from `above` on: sweeps to and fro, each column near the means of its neighbours and free of overlaps.
+    """Sets heights from `above` on by sweeps to and fro: each column near the means of its neighbours and free of
+    overlaps.
 
     Returns where the lowest one ends.
     """
@@ -164,7 +165,7 @@ def _settle(columns: list[list[Spot]], above: float) -> float:
 
 
 def _spread(column: list[Spot], *, keep: bool = False) -> None:
-    """No two at one height: pushed down in order, then all of them back by what that moved them on average."""
+    """Pushes overlapping places down in order, then moves all of them back by what that moved them on average."""
     if not column:
         return
     wished = [spot.y if keep else 0.0 for spot in column]
@@ -178,7 +179,9 @@ def _spread(column: list[Spot], *, keep: bool = False) -> None:
 
 
 def _path(cited: Box, citing: Box, line: Sequence[Spot], left: Sequence[float], widths: Sequence[float]) -> str:
-    """From the right side of what is cited to the left side of what cites it, level through the columns between."""
+    """Returns a curve from the right side of what is cited to the left side of what cites it, level through the
+    columns between.
+    """
     x, y = cited.x + cited.width, cited.y
     said = f"M{x:g} {y:g}"
     if x < left[line[0].layer] + widths[line[0].layer]:

@@ -37,7 +37,9 @@ class Tree:
 
 
 def nodes_of(rows: Iterable[tuple[Row, str]]) -> dict[str, Cited]:
-    """Rows, with their verdicts, as nodes. What proves a statement is what it rests on; otherwise all that it cites."""
+    """Turns rows and their verdicts into nodes. A proved statement rests on what proves it, any other on all that it
+    cites.
+    """
     nodes: dict[str, Cited] = {}
     for row, verdict in rows:
         derived = row.derive
@@ -48,7 +50,7 @@ def nodes_of(rows: Iterable[tuple[Row, str]]) -> dict[str, Cited]:
 
 
 def below(name: str, nodes: Mapping[str, Cited]) -> list[str]:
-    """The statement and all that it rests on, itself first."""
+    """Returns the statement and all that it rests on, itself first."""
     reached, waiting = dict[str, None](), [name]
     while waiting:
         one = waiting.pop(0)
@@ -59,7 +61,7 @@ def below(name: str, nodes: Mapping[str, Cited]) -> list[str]:
 
 
 def proof_tree(name: str, nodes: Mapping[str, Cited]) -> Tree | None:
-    """None where nothing is cited or too much is."""
+    """Returns the tree below a statement; None where nothing is cited or too much is."""
     names = below(name, nodes)
     if not 2 <= len(names) <= MOST:
         return None
@@ -75,5 +77,5 @@ def proof_tree(name: str, nodes: Mapping[str, Cited]) -> Tree | None:
 
 
 def _hand(name: str, premises: Sequence[str]) -> str:
-    """A name for the steps by hand of a statement; its label is what follows the slash."""
+    """Names the steps by hand of a statement; its label is what follows the slash."""
     return f"{name.replace('/', ':')}/{len(premises)} by hand"

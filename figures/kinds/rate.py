@@ -49,7 +49,7 @@ STEADIER = 0.5  # of the error of a power: a factor per round fits better
 
 
 def plot(rate: Rate) -> Figure:
-    """Above, both sides over the rounds on log axes; below, left side over right side with what is known besides."""
+    """Draws both sides over the rounds on log axes; below, left side over right side with what is known besides."""
     with look():
         figure = new(height=HEIGHT)
         above, below = figure.subplots(2, 1, sharex=True, height_ratios=[3, 1.7])
@@ -62,7 +62,7 @@ def plot(rate: Rate) -> Figure:
 
 
 def thinned(x: Array) -> Places:
-    """Which points of a line are drawn: evenly spread over the decades, the first and the last among them."""
+    """Picks the points of a line that are drawn: evenly spread over the decades, the first and the last among them."""
     if len(x) <= POINTS:
         return np.arange(len(x), dtype=np.intp)
     first = max(float(x[0]), 1.0)
@@ -71,7 +71,7 @@ def thinned(x: Array) -> Places:
 
 
 def slope(x: Array, y: Array) -> float:
-    """The power of x that y falls or grows by over the last decade, by least squares."""
+    """Fits the power of x by which y falls or grows over the last decade, by least squares."""
     late = (x >= x[-1] / 10) & (x > 0) & (y > 0)
     if late.sum() < 2:
         return float("nan")
@@ -98,7 +98,7 @@ def _two_digits(x: float) -> str:
 
 
 def fitted(x: Array, y: Array) -> Fit | None:
-    """By least squares over the last decade in which the curve still moves: before a floor, if it ends on one."""
+    """Fits a curve by least squares over the last decade in which it still moves: before a floor, if it ends on one."""
     shown = (x > 0) & (y > 0)
     x, y = x[shown], y[shown]
     if len(x) < MANY:
@@ -120,7 +120,7 @@ def fitted(x: Array, y: Array) -> Fit | None:
 
 
 def _sides(axes: Axes, rate: Rate, kept: Places) -> int:
-    """Both sides; how many rows the legend has."""
+    """Draws both sides; returns how many rows the legend has."""
     x = rate.x[kept]
     first = 1 if x[0] == 0 else 0  # 0 has no place on a log axis
     x, bound, exact = x[first:], rate.bound[kept][first:], rate.expectation[kept][first:]
@@ -154,7 +154,7 @@ def _sides(axes: Axes, rate: Rate, kept: Places) -> int:
 
 
 def _guide(axes: Axes, x: Array, exact: Array, fits: Sequence[Fit | None]) -> None:
-    """The bound's slope through the middle of where the run was fitted, if the run falls otherwise."""
+    """Draws the bound's slope through the middle of where the run was fitted, if the run falls otherwise."""
     bound, run = fits
     if bound is None or run is None or bound.steady or run.steady:
         return
@@ -195,7 +195,7 @@ def _ratio(axes: Axes, rate: Rate, kept: Places) -> None:
 
 
 def _worst(axes: Axes, cases: Sequence[WorstMark], ends: tuple[float, float]) -> None:
-    """Both ends of each worst case; of every kind, the largest one is named."""
+    """Draws both ends of each worst case and names the largest of every kind."""
     kinds = {
         "exact worst case": [w for w in cases if w.exact],
         "worst case, between both ends": [w for w in cases if w.upper is not None and not w.exact],

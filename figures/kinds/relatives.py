@@ -19,7 +19,7 @@ SIBLINGS = (("#009e73", "--"), ("#cc79a7", "-."), ("#e69f00", ":"), ("#56b4e9", 
 
 
 def plot(profile: Profile) -> Figure:
-    """Above, the left side as dots and the bounds as lines; below, the left side over each bound."""
+    """Draws the left side as dots and the bounds as lines; below, the left side over each bound."""
     with look():
         figure = new(height=5.0)
         above, below = figure.subplots(2, 1, sharex=True, height_ratios=[3, 1.4])
@@ -57,7 +57,7 @@ def plot(profile: Profile) -> Figure:
 
 
 def _log_counts(axes: Axes, x: Array) -> None:
-    """A logarithmic axis with counts written out, no nearer to each other than a factor 1.7."""
+    """Sets a logarithmic axis with counts written out, no nearer to each other than a factor 1.7."""
     axes.set_xscale("log")
     ticks = [float(x[0])]
     for value in x[1:]:

@@ -40,12 +40,12 @@ STYLES = dict(zip(NAMES, ("-", "-", "--"), strict=True))
 
 
 def fits(curves: Curves) -> bool:
-    """Whether all three curves are there."""
+    """Says whether all three curves are there."""
     return all(name in curves.extra for name in NAMES)
 
 
 def plot(curves: Curves) -> Figure:
-    """The three curves and the room between the bounds; below, each bound over the exact value."""
+    """Draws the three curves and the room between the bounds; below, each bound over the exact value."""
     with look():
         figure = new()
         above, below = figure.subplots(2, 1, sharex=True, height_ratios=[3, 1.4])

@@ -14,7 +14,9 @@ LOW, HIGH, WIDTH = 1e-3, 1e1, 80  # the scale of tightness beside each number, a
 
 
 def scale(tightness: float | None) -> float | None:
-    """Where a tightness lies on its scale, from the left; None where a logarithmic scale has no place for it."""
+    """Returns where a tightness lies on its scale, from the left; None where a logarithmic scale has no place for
+    it.
+    """
     if tightness is None or tightness <= 0:
         return None
     share = math.log(min(max(tightness, LOW), HIGH) / LOW) / math.log(HIGH / LOW)
@@ -22,12 +24,12 @@ def scale(tightness: float | None) -> float | None:
 
 
 def begun(text: str) -> str:
-    """As the first words of a line: names inside it keep their letters."""
+    """Makes the first letter a capital, as a line begins; names inside it keep their letters."""
     return text[:1].upper() + text[1:]
 
 
 def short(value: object) -> str:
-    """A number as people read it; other values as they are; nothing for None."""
+    """Returns a number as people read it, other values as they are, and nothing for None."""
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, int):
@@ -38,10 +40,12 @@ def short(value: object) -> str:
 
 
 def data_uri(picture: bytes) -> str:
-    """An SVG inside the page. As an image it can neither run scripts nor clash with another figure's ids."""
+    """Returns the address of an SVG inside the page. As an image it can neither run scripts nor clash with another
+    figure's ids.
+    """
     return "data:image/svg+xml;base64," + base64.b64encode(picture).decode()
 
 
 def digest(text: str) -> str:
-    """A script or style sheet as the page's policy names it."""
+    """Returns the digest by which the page's policy names a script or a style sheet."""
     return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"

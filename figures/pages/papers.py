@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from fedaudit.bounds.catalogue.discovery import papers
 
@@ -74,8 +74,8 @@ def stem(identifier: str) -> str:
     return identifier.partition("~")[0]
 
 
-def paper(rows: Sequence[Checked], teller: Teller, typesetter: Typesetter) -> dict[str, Any]:
-    """All that the page shows of the rows of one paper, in their order."""
+def paper(rows: Sequence[Checked], teller: Teller, typesetter: Typesetter) -> dict[str, object]:
+    """Returns all that the page shows of the rows of one paper, in their order."""
     at = {checked.row.id: checked for checked in rows}
     refuted = [checked for checked in rows if checked.verdict == "refuted"]
     printed = [checked for checked in rows if _is_print(checked.row.id)]
@@ -131,7 +131,7 @@ def _fallen(
 
 
 def _needs(rows: Sequence[Checked]) -> list[Need]:
-    """Implicit assumptions, those that something breaks without first."""
+    """Returns implicit assumptions, first those without which something breaks."""
     by_assumption: dict[str, dict[str, list[str]]] = {}
     for checked in rows:
         said = {words.name: words.says or words.name for words in checked.row.statement.implicit}
@@ -177,7 +177,7 @@ def _in_formulas(gap: RowGap, steps: Sequence[Step]) -> Said:
 
 @cache
 def _about(name: str) -> str:
-    """Who wrote it, as the catalogue says; nothing for papers that it does not hold."""
+    """Returns who wrote a paper, as the catalogue says; nothing for papers that it does not hold."""
     if name not in papers():
         return ""
     text = import_module(f"fedaudit.bounds.papers.{name}").__doc__ or ""

@@ -13,7 +13,6 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import astuple, dataclass
 from pathlib import Path
-from typing import Any
 from urllib.parse import quote
 
 from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
@@ -78,7 +77,7 @@ class IndexLine:
     """A row of the index: what it shows, and its markup."""
 
     checked: Checked
-    row: Mapping[str, Any]
+    row: Mapping[str, object]
     markup: Markup
 
 
@@ -103,7 +102,12 @@ class Site:
             trim_blocks=True,
             lstrip_blocks=True,
         )
-        filters: dict[str, Any] = {"math": self.typesetter.math, "short": short, "scale": scale, "page": _quoted_page}
+        filters: dict[str, Callable[..., object]] = {
+            "math": self.typesetter.math,
+            "short": short,
+            "scale": scale,
+            "page": _quoted_page,
+        }
         filters |= {
             "paper_page": _quoted_paper,
             "pretty": pretty,
@@ -112,7 +116,7 @@ class Site:
             "anchor": slug,
         }
         self.environment.filters.update(filters)
-        self._set_line: Callable[[Mapping[str, Any]], Markup] = vars(
+        self._set_line: Callable[[Mapping[str, object]], Markup] = vars(
             self.environment.get_template("parts.html").module
         )["line"]
         self.script, self.style = (loader.get_source(self.environment, name)[0] for name in ("page.js", "page.css"))
@@ -184,7 +188,7 @@ class Site:
             policy=self.policy["statement"],
         )
 
-    def around(self, row: Row, citing: Sequence[str]) -> dict[str, Any]:
+    def around(self, row: Row, citing: Sequence[str]) -> dict[str, object]:
         """The statements that a page leads to: neighbours, siblings, what it cites and what cites it."""
         at = self.known.get(row.id, 0)
         tree = rests_on(row.id, self.nodes)  # itself first
@@ -207,11 +211,11 @@ def _quoted_paper(name: str) -> str:
     return quote(file_of_paper(name))
 
 
-def _by_paper(rows: Sequence[Mapping[str, Any]]) -> list[tuple[str, list[tuple[str, int]]]]:
+def _by_paper(rows: Sequence[Mapping[str, object]]) -> list[tuple[str, list[tuple[str, int]]]]:
     """How many statements of each paper have each verdict."""
     counted = {name: Counter(row["verdict"] for row in rows if row["paper"] == name) for name in _papers(rows)}
     return [(name, [(verdict, by[verdict]) for verdict in MEANING if by[verdict]]) for name, by in counted.items()]
 
 
-def _papers(rows: Sequence[Mapping[str, Any]]) -> list[str]:
+def _papers(rows: Sequence[Mapping[str, object]]) -> list[str]:
     return sorted({str(row["paper"]) for row in rows})

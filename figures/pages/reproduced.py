@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
 from markupsafe import Markup
@@ -39,7 +38,13 @@ def page(every: Sequence[RebuiltDisplay], seed: int, version: str) -> str:
     environment = Environment(
         loader=loader, autoescape=select_autoescape(), undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
-    filters: dict[str, Any] = {"short": short, "pretty": raised, "begun": begun, "anchor": slug, "columns": columns}
+    filters: dict[str, Callable[..., object]] = {
+        "short": short,
+        "pretty": raised,
+        "begun": begun,
+        "anchor": slug,
+        "columns": columns,
+    }
     environment.filters.update(filters | {"sign": SIGNS.__getitem__})
     style = "".join(loader.get_source(environment, name)[0] for name in ("page.css", "rebuilt.css"))
     verdicts = [answer.verdict for one in every if one.rebuilt for answer in one.rebuilt.answers]
@@ -61,12 +66,12 @@ def raised(text: str) -> str:
     return POWER.sub(lambda power: power[1].translate(RAISED), pretty(text))
 
 
-def columns(rows: Sequence[Mapping[str, Any]]) -> list[str]:
+def columns(rows: Sequence[Mapping[str, object]]) -> list[str]:
     """The names of all columns, in the order in which rows bring them."""
     return list(dict.fromkeys(name for row in rows for name in row))
 
 
-def _display(one: RebuiltDisplay) -> dict[str, Any]:
+def _display(one: RebuiltDisplay) -> dict[str, object]:
     display = one.display
     return {
         **{name: getattr(display, name) for name in ("id", "paper", "name", "where", "shows", "differs")},

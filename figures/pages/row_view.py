@@ -45,7 +45,7 @@ class Album:
         return data_uri(data), ""
 
 
-def listed(checked: Checked) -> dict[str, Any]:
+def listed(checked: Checked) -> dict[str, object]:
     """A row as the index shows it."""
     row, standing = checked.row, checked.standing
     return {
@@ -79,7 +79,7 @@ def _ordinary(checked: Checked) -> str:
     return said if not said or checked.standing.kind == "own" else f"{said} (not rechecked)"
 
 
-def shown(checked: Checked, album: Album, teller: Teller) -> dict[str, Any]:
+def shown(checked: Checked, album: Album, teller: Teller) -> dict[str, object]:
     """A row as the page of its statement shows it."""
     row, standing = checked.row, checked.standing
     picture, missing = album.picture(row.figure) if row.figure else (None, "")
@@ -104,7 +104,7 @@ def shown(checked: Checked, album: Album, teller: Teller) -> dict[str, Any]:
     }
 
 
-def _move(name: str, checked: Checked) -> dict[str, Any]:
+def _move(name: str, checked: Checked) -> dict[str, object]:
     move, standing = getattr(checked.row, name), checked.moves[name]
     unverified = standing.kind == "unverified"
     mark = standing.reason if unverified else MARKS[standing.kind][0]
@@ -132,7 +132,7 @@ def _nothing_met(checked: Checked) -> bool:
     return bool(moves) and all(move.instances == 0 for move in moves)
 
 
-def _profile(hunt: Move, broken: bool) -> dict[str, Any]:
+def _profile(hunt: Move, broken: bool) -> dict[str, object]:
     """What the page shows of worst cases: the one to lead with, all of them, and what is missing."""
     exact, met = (
         [_ends(one, broken) for one in hunt.worst if (one.by == "search") == searched] for searched in (False, True)
@@ -141,7 +141,7 @@ def _profile(hunt: Move, broken: bool) -> dict[str, Any]:
     return {"lead": said, "exact": exact, "met": met, "left_out": hunt.left_out, "why": hunt.out_of_reach}
 
 
-def _ends(one: Ends, broken: bool) -> dict[str, Any]:
+def _ends(one: Ends, broken: bool) -> dict[str, object]:
     """A point in words, both ends, and how many times more than can happen the bound allows at least.
 
     That is left out where nothing happens, and of a statement that fails: it promises something false.
@@ -156,7 +156,7 @@ def _ends(one: Ends, broken: bool) -> dict[str, Any]:
     }
 
 
-def _sizes(sizes: Sequence[Size]) -> dict[str, Any] | None:
+def _sizes(sizes: Sequence[Size]) -> dict[str, object] | None:
     """What the page shows of the sizes that were tried; nothing where there are none."""
     if not sizes:
         return None
@@ -165,7 +165,7 @@ def _sizes(sizes: Sequence[Size]) -> dict[str, Any] | None:
     return {"line": line(sizes), "letters": names, "rows": rows, "open": len(sizes) <= SIZES}
 
 
-def _sides(certificate: Mapping[str, Any] | None) -> dict[str, Any] | None:
+def _sides(certificate: Mapping[str, Any] | None) -> dict[str, object] | None:
     """What the page shows of a certificate."""
     if certificate is None:
         return None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from fedaudit.verify.certify.standing import Checked
@@ -75,7 +75,7 @@ def doubtful(row: Checked) -> bool:
     return any(standing.kind == "unverified" for standing in standings)
 
 
-def trusting(rows: Sequence[Mapping[str, Any]]) -> str:
+def trusting(rows: Sequence[Mapping[str, object]]) -> str:
     """How many of the proved rows take lines on z3's word."""
     count = sum(bool(row["trusting"]) for row in rows)
     return f"; {count} of them trusting z3 for some lines" if count else ""

@@ -104,12 +104,12 @@ RC: dict[str, Any] = {
 
 
 def look() -> AbstractContextManager[None]:
-    """The settings under which figures are made and saved; the caller's own stay as they are."""
+    """Applies the settings under which figures are made and saved; the caller's own stay as they are."""
     return mpl.rc_context(cast(Any, RC))
 
 
 def new(width: float = 6.4, height: float = 4.8) -> Figure:
-    """An empty figure; its layout makes room for every label."""
+    """Returns an empty figure; its layout makes room for every label."""
     return Figure(figsize=(width, height), dpi=DPI, layout="constrained")
 
 
@@ -142,7 +142,7 @@ def _decade(x: float, _: int | None = None) -> str:
 
 
 def bundle(axes: Axes, x: Array, lines: Array, colour: str, label: str, **kwargs: Any) -> LineCollection:
-    """Many thin lines as one artist; rasterised, so that a page of figures stays small."""
+    """Draws many thin lines as one artist; rasterised, so that a page of figures stays small."""
     shown = lines[pick(len(lines))]
     paths = np.stack([np.broadcast_to(x, shown.shape), shown], axis=-1)
     alpha = float(np.clip(15 / max(len(shown), 1), 0.2, 0.6))
@@ -162,7 +162,7 @@ def counted(count: int, noun: str) -> str:
 
 
 def whole(axes: Axes) -> None:
-    """Rounds and steps are counted: ticks at whole numbers."""
+    """Places ticks at whole numbers, for rounds and steps are counted."""
     axes.xaxis.set_major_locator(MaxNLocator(integer=True, steps=[1, 2, 5, 10]))
 
 
@@ -190,12 +190,14 @@ def formula(latex: str, width: float, sizes: tuple[float, ...] = (9, 8, 7, 6.5))
 
 
 def heading(figure: Figure, text: str) -> None:
-    """A title over the figure, in as many lines as it needs."""
+    """Writes a title over the figure, in as many lines as it needs."""
     figure.suptitle(in_greek(text), fontsize=TITLE, x=LEFT, ha="left", wrap=True)
 
 
 def headline(figure: Figure, axes: Axes, title: str, relation: str, rows: int = 1) -> None:
-    """What is shown, and below it the relation in the paper's symbols if it fits, above a legend of so many rows."""
+    """Writes what is shown, and below it the relation in the paper's symbols if it fits, above a legend of so many
+    rows.
+    """
     heading(figure, title)
     shown = formula(relation, 0.97 * figure.get_figwidth() - 0.7)
     if shown:
@@ -203,7 +205,9 @@ def headline(figure: Figure, axes: Axes, title: str, relation: str, rows: int = 
 
 
 def y_label(axes: Axes, latex: str, unit: str = "", height: float = 2.4) -> None:
-    """The left side in the paper's symbols, and its unit in F (values of the objective) and W (lengths)."""
+    """Labels an axis with the left side in the paper's symbols, and its unit in F (values of the objective) and W
+    (lengths).
+    """
     shown = formula(latex, height - 0.09 * len(unit))
     axes.set_ylabel(in_units(shown.text if shown else "left side", unit), fontsize=shown.size if shown else 9)
 
@@ -214,7 +218,7 @@ def in_units(label: str, unit: str) -> str:
 
 
 def above_axes(axes: Axes, columns: int) -> int:
-    """The legend above the axes, where it covers nothing; how many rows it has."""
+    """Places the legend above the axes, where it covers nothing; returns how many rows it has."""
     count = len(axes.get_legend_handles_labels()[0])
     axes.legend(
         loc="lower left", bbox_to_anchor=(0, 1), ncols=columns, borderaxespad=0.1, columnspacing=1.2, handlelength=1.6
@@ -223,7 +227,7 @@ def above_axes(axes: Axes, columns: int) -> int:
 
 
 def ticks_x(axes: Axes) -> None:
-    """Of a log axis with less than two decades, 1, 2 and 5 of each; no minor labels."""
+    """Labels 1, 2 and 5 of each decade on a log axis with less than two of them, and no minor ticks."""
     if axes.get_xscale() != "log":
         return
     axes.xaxis.set_minor_formatter(NullFormatter())
@@ -249,7 +253,7 @@ def log_y(*values: Array) -> bool:
 
 
 def floor_y(axes: Axes) -> None:
-    """On a log axis, no more than sixteen decades below the largest value: less than that is rounding."""
+    """Cuts a log axis sixteen decades below the largest value: less than that is rounding."""
     if axes.get_yscale() != "log":
         return
     drawn = [float(y) for line in axes.get_lines() for y in np.ravel(np.asarray(line.get_ydata(), dtype=float))]
@@ -294,7 +298,7 @@ def positive(values: Array) -> Array:
 
 
 def caption(figure: Figure, text: str) -> None:
-    """Small print below everything else, in as many lines as it needs."""
+    """Writes small print below everything else, in as many lines as it needs."""
     unbroken = re.sub(r" ([=<>≤≥]) ", "\u00a0\\1\u00a0", in_greek(text))  # no line break inside "t = 0"
     if text:
         figure.supxlabel(unbroken, fontsize=SMALL_PRINT, color=INK, x=LEFT, ha="left", wrap=True)

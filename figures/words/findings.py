@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from fedaudit.verify.certify.side_terms import Part, Rank, Sides, sides
 
 from .claim_terms import in_order, term_latex
 from .instances import UNTELLABLE, growing, told
 from .letters import APPROX, DIGITS, Inline, Letters, Said, apart, enough, number
+from .losses import Data
 from .numbers import short
 
 if TYPE_CHECKING:
@@ -57,9 +58,9 @@ class Teller:
 
     def __init__(self) -> None:
         self.left = SECONDS
-        self.known: dict[int, tuple[Mapping[str, Any], Sides | None]] = {}  # a page and its paper's tell the same one
+        self.known: dict[int, tuple[Data, Sides | None]] = {}  # a page and its paper's tell the same one
 
-    def story(self, certificate: Mapping[str, Any] | None, letters: Letters) -> Story | None:
+    def story(self, certificate: Data | None, letters: Letters) -> Story | None:
         """None where there is no certificate, or one that no words fit."""
         if certificate is None:
             return None
@@ -68,7 +69,7 @@ class Teller:
         except UNTELLABLE:
             return None
 
-    def _told(self, certificate: Mapping[str, Any], letters: Letters) -> Story:
+    def _told(self, certificate: Data, letters: Letters) -> Story:
         claim, instance = certificate["claim"], certificate["instance"]
         problem = tuple(told(certificate, letters))
         parts = self._parts(certificate)
@@ -90,7 +91,7 @@ class Teller:
         read = _read(parts.read, letters, enough(certificate["lhs"], certificate["rhs"]))
         return Story(problem, outcome, read, tuple(x for x in _sums(parts, letters, certificate) if x not in read))
 
-    def _parts(self, certificate: Mapping[str, Any]) -> Sides | None:
+    def _parts(self, certificate: Data) -> Sides | None:
         known = self.known.get(id(certificate))  # which stays this one's as long as it is held here
         if known is not None:
             return known[1]
@@ -110,7 +111,7 @@ def joined(clauses: Sequence[Said], between: str = ", ") -> Said:
     return said
 
 
-def _growth(certificate: Mapping[str, Any], ranks: tuple[Rank, Rank] | None, n: str) -> Said:
+def _growth(certificate: Data, ranks: tuple[Rank, Rank] | None, n: str) -> Said:
     grows: Said = ["as ", Inline(rf"{n} \to \infty"), " the left side "]
     if certificate["claim"]["setting"] != "order":
         left, right = apart(certificate["lhs"], certificate["rhs"])
@@ -129,7 +130,7 @@ def _order(rank: Rank, n: str) -> Said:
     return ["is of the order ", Inline(" ".join(parts) or "1")]
 
 
-def _replayed(certificate: Mapping[str, Any], letters: Letters) -> tuple[tuple[Said, ...], int]:
+def _replayed(certificate: Data, letters: Letters) -> tuple[tuple[Said, ...], int]:
     """A run that the form of an order claim was compared with, and how many there are."""
     replays, form = certificate.get("replays"), certificate["claim"].get("form")
     if not replays or not form:
@@ -141,7 +142,7 @@ def _read(parts: Sequence[Part], letters: Letters, digits: int) -> tuple[Inline,
     return tuple(_equal([term_latex(part.tree, letters)], part.value, digits) for part in parts)
 
 
-def _sums(parts: Sides, letters: Letters, certificate: Mapping[str, Any]) -> tuple[Inline, ...]:
+def _sums(parts: Sides, letters: Letters, certificate: Data) -> tuple[Inline, ...]:
     """Each side as the sum of its terms, then as the sum of their numbers."""
     sums: list[Inline] = []
     digits = enough(certificate["lhs"], certificate["rhs"])

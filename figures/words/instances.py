@@ -13,13 +13,14 @@ from itertools import groupby
 from typing import Any, cast
 
 from .letters import Inline, Letters, Said, number, polynomial, vector
-from .losses import LossText, inside, loss, table
+from .losses import Data, LossText, inside, loss, table
 
 __all__ = ["UNTELLABLE", "growing", "told"]
 
 # What `told` raises for data that is no instance as the kernel reads them.
 UNTELLABLE = (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, StopIteration, RecursionError)
 
+Instance = dict[str, Any]  # its fields go as they are told
 FEW = 3  # dimensions in which points are written out
 CLIENTS = 6  # losses that are written out
 LONGEST = 120  # characters of a value that no handler knows
@@ -27,8 +28,8 @@ ABOUT = ("when", "choose", "where", "for_all")  # parts of a claim that concern 
 NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
 
 
-def told(certificate: Mapping[str, Any], letters: Letters) -> list[Said]:
-    """The instance as clauses of one sentence."""
+def told(certificate: Data, letters: Letters) -> list[Said]:
+    """Tells the instance as clauses of one sentence."""
     instance, claim = dict(certificate["instance"]), certificate["claim"]
     method = claim.get("method", {})
     if "clients" in instance and "weights" not in instance and _largest(method):
@@ -40,14 +41,14 @@ def told(certificate: Mapping[str, Any], letters: Letters) -> list[Said]:
     return [clause for clause in teller.told(instance, claim["setting"]) if clause]
 
 
-def growing(paths: Mapping[str, Any], letters: Letters) -> str:
-    """The letter that grows along the paths: one that the statement has no use for."""
+def growing(paths: Data, letters: Letters) -> str:
+    """Returns the letter that grows along the paths: one that the statement has no use for."""
     taken = {letters.symbol(name) for name in paths}
     return next(letter for letter in ("n", "s", "z", "q", "y", r"\nu") if letter not in taken)
 
 
 def _named(*trees: Any) -> set[str]:
-    """All words in trees: symbols among them."""
+    """Returns all words in trees, symbols among them."""
     words, waiting = set[str](), list[Any](trees)
     while waiting:
         tree = waiting.pop()
@@ -60,8 +61,8 @@ def _named(*trees: Any) -> set[str]:
     return words
 
 
-def _weights(method: Mapping[str, Any]) -> Iterator[Sequence[Any]]:
-    """Weights that the server's rules take, as `[op, by]`."""
+def _weights(method: Data) -> Iterator[Sequence[Any]]:
+    """Yields the weights that the server's rules take, as `[op, by]`."""
     waiting: list[Any] = list(method.get("update", {}).values())
     while waiting:
         rule = waiting.pop()
@@ -72,13 +73,13 @@ def _weights(method: Mapping[str, Any]) -> Iterator[Sequence[Any]]:
             waiting += parts
 
 
-def _largest(method: Mapping[str, Any]) -> bool:
-    """Whether all weight goes where something is largest, and not only to some of several."""
+def _largest(method: Data) -> bool:
+    """Says whether all weight goes where something is largest, and not only to some of several."""
     return any(weights[0] == "largest" and len(weights) == 2 for weights in _weights(method))
 
 
-def _by_excess(method: Mapping[str, Any]) -> bool:
-    """Whether weights are chosen by f_i - f_i*."""
+def _by_excess(method: Data) -> bool:
+    """Says whether weights are chosen by f_i - f_i*."""
     return any(
         len(by := weights[1]) == 2 and by[0][0] == "1" and by[0][1][0] == "f_i" and by[1] == ["-1", ["f_i_star"]]
         for weights in _weights(method)
@@ -86,8 +87,8 @@ def _by_excess(method: Mapping[str, Any]) -> bool:
     )
 
 
-def _variable(claim: Mapping[str, Any]) -> str:
-    """What the server's vector is called."""
+def _variable(claim: Data) -> str:
+    """Returns what the server's vector is called."""
     server = claim.get("method", {}).get("server") or {"w": None}
     name = str(next(iter(server)))
     return name if len(name) == 1 else "w"
@@ -99,7 +100,7 @@ class Clauses:
     w: str
     by_excess: bool = False  # a rule's largest value is the largest f_i - f_i*
 
-    def told(self, instance: dict[str, Any], setting: str) -> Iterator[Said]:
+    def told(self, instance: Instance, setting: str) -> Iterator[Said]:
         if "paths" in instance:
             yield from self.paths(instance.pop("paths"))
         elif "clients" in instance:
@@ -128,7 +129,7 @@ class Clauses:
 
     # a run
 
-    def run(self, instance: dict[str, Any]) -> Iterator[Said]:
+    def run(self, instance: Instance) -> Iterator[Said]:
         d, C = instance.pop("d"), instance.pop("C")
         yield self.clients(instance.pop("clients"), C, d, instance.get("box"))
         p = instance.pop("p")
@@ -150,7 +151,7 @@ class Clauses:
         for name in ("w_star", "minimisers", "box"):  # they follow from the rest
             instance.pop(name, None)
 
-    def clients(self, clients: Sequence[Mapping[str, Any]], C: int, d: int, box: Mapping[str, Any] | None) -> Said:
+    def clients(self, clients: Sequence[Data], C: int, d: int, box: Data | None) -> Said:
         losses = [loss(client, d, self.w) for client in clients]
         where = ""
         if box is not None and d == 1:
@@ -177,7 +178,7 @@ class Clauses:
         said: Said = [Inline(f"{name}{below}{one.mark}({self.w}) = {one.latex}")]
         return [*said, one.more] if one.more else said
 
-    def drawn(self, instance: dict[str, Any], C: int) -> Iterator[Said]:
+    def drawn(self, instance: Instance, C: int) -> Iterator[Said]:
         """Sampled clients, minibatches, what the local solver returns."""
         m = instance.pop("participation", {"m": C})["m"]
         if m < C:
@@ -188,7 +189,7 @@ class Clauses:
         if oracle := instance.pop("oracle", None):
             yield [_oracle(oracle)]
 
-    def regulariser(self, data: Mapping[str, Any]) -> str:
+    def regulariser(self, data: Data) -> str:
         if data["kind"] == "pinball":
             up, down = Fraction(data["up"]), Fraction(data["down"])
             return polynomial([(up, rf"\sum_j ({self.w}_j)_+"), (down, rf"\sum_j (-{self.w}_j)_+")])
@@ -196,7 +197,7 @@ class Clauses:
         norm = rf"\|{self.w}\|_1" if data["kind"] == "l1" else rf"\|{self.w}\|^2"
         return polynomial([(theta if data["kind"] == "l1" else theta / 2, norm)])
 
-    def noise(self, data: Mapping[str, Any]) -> Iterator[Said]:
+    def noise(self, data: Data) -> Iterator[Said]:
         if data["kind"] == "none":
             yield ["no noise"]
             return
@@ -216,7 +217,7 @@ class Clauses:
             said += [", and of the Hessians ", Inline(rf"\pm h_i, h = ({', '.join(vector(h) for h in data['h'])})")]
         yield said
 
-    def chosen(self, instance: dict[str, Any]) -> Iterator[Said]:
+    def chosen(self, instance: Instance) -> Iterator[Said]:
         """What the instance chooses in each round: weights, step sizes, a graph."""
         if weights := instance.pop("weights", None):
             if weights["kind"] == "largest":
@@ -235,7 +236,7 @@ class Clauses:
 
     # other settings
 
-    def users(self, instance: dict[str, Any]) -> Iterator[Said]:
+    def users(self, instance: Instance) -> Iterator[Said]:
         """Users that draw data points with l_z(w) = sum_j base_j(w_j) + a_zj w_j + b_zj eta_j(w_j)."""
         d, a, b = instance.pop("d"), instance.pop("a"), instance.pop("b")
         base, eta, p = instance.pop("base"), instance.pop("eta"), instance.pop("p")
@@ -264,7 +265,7 @@ class Clauses:
             if name in instance:
                 yield [Inline(f"{name} = {vector(instance.pop(name))}")]
 
-    def functions(self, instance: dict[str, Any]) -> Iterator[Said]:
+    def functions(self, instance: Instance) -> Iterator[Said]:
         """One function or a few, at points; vectors; what else there is by its name."""
         instance.pop("kind", None)
         if (coupling := instance.pop("coupling", None)) is not None:
@@ -290,7 +291,7 @@ class Clauses:
         instance.pop("w_star", None)
 
 
-def _oracle(oracle: Mapping[str, Any]) -> str:
+def _oracle(oracle: Data) -> str:
     """What the local solver returns: x + step (best - x) + shift."""
     steps = {x for row in oracle["step"] for x in row}
     shifts = {

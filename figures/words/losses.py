@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Any, TypeAlias
 
 from fedaudit.problems.families import formulas
 
 from .letters import number, polynomial, vector
 
-__all__ = ["LossText", "inside", "loss", "spline", "table"]
+__all__ = ["Data", "LossText", "inside", "loss", "spline", "table"]
 
+Data: TypeAlias = Mapping[str, Any]  # a part of a certificate, whose fields the kernel has checked
 COORDINATES = 3  # of a polynomial that is written out
 SLOPE = r"\nabla"
 POINTS = 3  # of a table that are written out
@@ -28,13 +29,13 @@ class LossText:
     words: str = ""  # where it is no formula: what it is, before what is known of it
 
 
-def loss(data: Mapping[str, Any], d: int, w: str = "w") -> LossText:
+def loss(data: Data, d: int, w: str = "w") -> LossText:
     """A client's loss by its kind; kinds that have no formula here are those of a family, which says its own."""
     kind = data["kind"]
     return KINDS[kind](data, d, w) if kind in KINDS else LossText(formulas()[kind](data, _axes(d, w)))
 
 
-def inside(data: Mapping[str, Any], low: Fraction, high: Fraction, w: str) -> str | None:
+def inside(data: Data, low: Fraction, high: Fraction, w: str) -> str | None:
     """A loss along a line between two ends, up to a constant, if it is one polynomial there."""
     cubics: list[Coefficients] = []  # of w, w^2, w^3, for each data point
     if data["kind"] == "curves" and data["turn"] == ["0"]:
@@ -52,7 +53,7 @@ def inside(data: Mapping[str, Any], low: Fraction, high: Fraction, w: str) -> st
 Coefficients = tuple[Fraction, Fraction, Fraction] | tuple[()]
 
 
-def _cubic(part: Mapping[str, Any], low: Fraction, high: Fraction, weight: Fraction) -> Coefficients:
+def _cubic(part: Data, low: Fraction, high: Fraction, weight: Fraction) -> Coefficients:
     knots = [(Fraction(x), Fraction(s)) for x, s in zip(part["x"], part["s"], strict=True)]
     if any(low < x < high for x, _ in knots):
         return ()
@@ -63,7 +64,7 @@ def _cubic(part: Mapping[str, Any], low: Fraction, high: Fraction, weight: Fract
     return weight * first, weight * second, weight * third
 
 
-def _parabola(point: Mapping[str, Any], low: Fraction, high: Fraction, weight: Fraction) -> Coefficients:
+def _parabola(point: Data, low: Fraction, high: Fraction, weight: Fraction) -> Coefficients:
     knots = [tuple(map(Fraction, knot)) for knot in zip(point["x"], point["jump"], point["bend"], strict=True)]
     if any(low < x < high for x, _, _ in knots):
         return ()
@@ -77,7 +78,7 @@ def _axes(d: int, w: str) -> list[str]:
     return [w] if d == 1 else [f"{w}_{{{j + 1}}}" for j in range(d)]
 
 
-def _quadratic(data: Mapping[str, Any], d: int, w: str) -> LossText:
+def _quadratic(data: Data, d: int, w: str) -> LossText:
     """w'Aw/2 - b'w."""
     A, b = [[Fraction(x) for x in row] for row in data["A"]], [Fraction(x) for x in data["b"]]
     if d > COORDINATES:
@@ -95,7 +96,7 @@ def _quadratic(data: Mapping[str, Any], d: int, w: str) -> LossText:
     return LossText(polynomial([*terms, *((-b[r], axes[r]) for r in range(d))]))
 
 
-def _bent(data: Mapping[str, Any], d: int, w: str) -> LossText:
+def _bent(data: Data, d: int, w: str) -> LossText:
     """phi'(w) = m (w - c) + (a - m) clip(w - c, -lo, hi) in each coordinate, and phi(c) = 0."""
     a, m, lo, hi, c = ([Fraction(x) for x in data[name]] for name in ("a", "m", "lo", "hi", "c"))
     axes = _axes(d, w)
@@ -112,7 +113,7 @@ def _bent(data: Mapping[str, Any], d: int, w: str) -> LossText:
     return LossText(slopes[0] if d == 1 else f"({', '.join(slopes)})", mark="'")
 
 
-def _sample(data: Mapping[str, Any], d: int, w: str) -> LossText:
+def _sample(data: Data, d: int, w: str) -> LossText:
     """The mean of the losses of data points."""
     points: Sequence[Any] = data["points"]
     q = [Fraction(x) for x in data["q"]]
@@ -129,7 +130,7 @@ def _row(u: Sequence[str]) -> str:
     return f"({', '.join(u)})"
 
 
-def _curves(data: Mapping[str, Any], d: int, w: str) -> LossText:
+def _curves(data: Data, d: int, w: str) -> LossText:
     """sum_j base_j(y_j) + a_j y_j + b_j eta_j(y_j), y = w reflected across `turn`."""
     turn = [Fraction(x) for x in data["turn"]]
     axes = _axes(d, w) if not any(turn) else _axes(d, "y")
@@ -143,7 +144,7 @@ def _curves(data: Mapping[str, Any], d: int, w: str) -> LossText:
     return LossText(" + ".join(splines).replace("+ -", "- "), more=more)
 
 
-def spline(parts: Sequence[Mapping[str, Any]], weights: Sequence[Fraction], slope: Fraction, w: str) -> str:
+def spline(parts: Sequence[Data], weights: Sequence[Fraction], slope: Fraction, w: str) -> str:
     """A weighted sum of g w + a w^2/2 + sum over knots of s (w - x)_+^3/6, plus slope times w."""
     straight = slope + sum((y * Fraction(part["g"]) for part, y in zip(parts, weights, strict=True)), Fraction(0))
     square = sum((y * Fraction(part["a"]) for part, y in zip(parts, weights, strict=True)), Fraction(0))
@@ -155,7 +156,7 @@ def spline(parts: Sequence[Mapping[str, Any]], weights: Sequence[Fraction], slop
     return polynomial([*terms, *((s / 6, f"{_from(w, x)}_+^3") for x, s in sorted(knots.items()))])
 
 
-def _pieces(data: Mapping[str, Any], w: str) -> str:
+def _pieces(data: Data, w: str) -> str:
     """c + s w + a w^2/2 + sum over knots of jump (w - x)_+ + bend (w - x)_+^2/2."""
     jumps: dict[Fraction, Fraction] = {}
     bends: dict[Fraction, Fraction] = {}
@@ -174,17 +175,17 @@ def _from(w: str, x: Fraction) -> str:
     return f"({polynomial([(Fraction(1), w), (-x, '')])})"
 
 
-def table(points: Sequence[Mapping[str, Any]], name: str = "f") -> str:
+def table(points: Sequence[Data], name: str = "f") -> str:
     """Points with their values and slopes, as far as they are written out."""
     said = [f"{name}({at}) = {number(f)}, {SLOPE} {name}({at}) = {g}" for at, f, g in map(_point, points[:POINTS])]
     return r",\; ".join(said) + (r",\; \ldots" if len(points) > POINTS else "")
 
 
-def _point(point: Mapping[str, Any]) -> tuple[str, str, str]:
+def _point(point: Data) -> tuple[str, str, str]:
     return vector(point["x"]), str(point["f"]), vector(point["g"])
 
 
-def _table(data: Mapping[str, Any], d: int, w: str) -> LossText:
+def _table(data: Data, d: int, w: str) -> LossText:
     """A function of a class of which a few points are known; of many dimensions, only how many."""
     points: Sequence[Any] = data["points"]
     low, high = data["mu"], data["L"]

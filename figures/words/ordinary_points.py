@@ -25,7 +25,7 @@ def lead(points: Sequence[Ends], broken: bool = False) -> str:
 
 
 def brief(points: Sequence[Ends], broken: bool = False) -> str:
-    """The same for a column of a table."""
+    """Tells it shortly, for a column of a table."""
     one = _telling(points, broken)
     if one is None:
         return ""

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, cast
 
 from fedaudit.bounds.formulas.greek import in_greek
 
 from .instances import UNTELLABLE, told
 from .letters import Letters, Said
+from .losses import Data
 
 if TYPE_CHECKING:
     from fedaudit.bounds.language.statement import Statement
@@ -26,7 +26,7 @@ FRACTION, ROOT = re.compile(r"\\frac\{([^{}]*)\}\{([^{}]*)\}"), re.compile(r"\\s
 RAISED_OR_LOWERED = re.compile(r"([_^])\{([^{}]*)\}")
 
 
-def counterexample(certificate: Mapping[str, Any], statement: Statement, holds: bool = False) -> list[str]:
+def counterexample(certificate: Data, statement: Statement, holds: bool = False) -> list[str]:
     """The claim, where it fails (or comes closest, where it `holds`), both sides there, and the instance."""
     at = {name: n for name, n in certificate["at"].items() if name != "relation"}
     claim = str(cast("Any", statement.relations)[certificate["at"]["relation"]])
@@ -35,7 +35,7 @@ def counterexample(certificate: Mapping[str, Any], statement: Statement, holds: 
     return [f"claimed: {claim}", outcome, *instance_lines(certificate)]
 
 
-def instance_lines(certificate: Mapping[str, Any]) -> list[str]:
+def instance_lines(certificate: Data) -> list[str]:
     """The instance of a certificate, a clause on each line."""
     try:
         return [plain(clause) for clause in told(certificate, Letters(exact=True))]

@@ -21,7 +21,9 @@ COLOURS = ("#0072b2", "#009e73", "#e69f00", "#d55e00", "#cc79a7", "#56b4e9")  # 
 
 
 def crossover(panels: Sequence[Crossing]) -> Figure:
-    """A line a size of sample or minibatch; a dot where its terms cross; dashed, what a method does."""
+    """Draws a line for each size of sample or minibatch with a dot where its terms cross; dashed, what a method
+    does.
+    """
     with look():
         figure = new(height=6.4)
         for axes, panel in zip(figure.subplots(len(panels), 1, sharex=True), panels, strict=True):
@@ -45,7 +47,7 @@ def _lines(axes: Axes, panel: Crossing) -> None:
 
 
 def table(rows: Sequence[Row], said: str) -> Figure:
-    """A line a formula, named after the rows that it stands in; the paper's own are solid."""
+    """Draws a line for each formula, named after the rows that it stands in; the paper's own are solid."""
     with look():
         figure = new(width=7.2, height=5.6)
         axes = figure.subplots()

@@ -9,11 +9,11 @@ from .rates import table
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from fedaudit.verify.experiments.yuan.displays import Complexities
+    from fedaudit.verify.experiments.yuan.complexity_table import Complexities
 
 __all__ = ["plot"]
 
 
 def plot(complexities: Complexities) -> Figure:
-    """A line a row."""
+    """Draws a line for each row."""
     return table(complexities.rows, complexities.caption)

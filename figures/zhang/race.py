@@ -25,7 +25,7 @@ STYLES = {  # method -> colour, line style, on top; two that coincide must both 
 
 
 def plot(race: Race) -> Figure:
-    """One panel a setting; the dotted line is what counts as machine precision."""
+    """Draws a panel for each setting; the dotted line is what counts as machine precision."""
     with look():
         figure = new(width=7.2, height=3.8)
         panels = np.atleast_1d(figure.subplots(1, len(race.curves), sharey=True))

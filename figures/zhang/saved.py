@@ -18,7 +18,7 @@ __all__ = ["plot"]
 
 
 def plot(saved: Saved) -> Figure:
-    """A thin line a data set, the median, and the band that counts as `roughly tau`."""
+    """Draws a thin line for each data set, their median, and the band that counts as `roughly tau`."""
     with look():
         figure = new(height=4.0)
         axes = figure.subplots()

@@ -144,6 +144,18 @@ def hunt(
         return search(found, seed, budget, backend, in_bytes(memory))
 
 
+def verify(claim: Statement | str, *, seed: int, budget: float, backend: str, memory: str, progress: Wanted) -> Verdict:
+    """Does it hold on real trajectories? This is `fedaudit.verify`, which says what is asked."""
+    from fedaudit.verify.moves.audit import verify as search
+    from fedaudit.verify.settings.runs.limits import memory as in_bytes
+
+    from ..progress import watched
+
+    statement = catalogue.given(claim)
+    with watched(f"verify {statement.id}", progress):
+        return search(statement, seed, budget, backend, in_bytes(memory))
+
+
 def audit(
     claim: Statement | str,
     *,

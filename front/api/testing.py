@@ -163,7 +163,6 @@ def instances(claim: Statement | str) -> SearchStrategy[Instance]:
         raise UserError("no hypothesis", "it to be installed", "run `pip install hypothesis`") from None
     from fedaudit.bounds.catalogue.discovery import given
     from fedaudit.verify.moves.audit import read
-    from fedaudit.verify.search.endure import Enumerates
     from fedaudit.verify.search.rationalise import certificate, replay
     from fedaudit.verify.search.score import genes_of
 
@@ -175,7 +174,7 @@ def instances(claim: Statement | str) -> SearchStrategy[Instance]:
         raise UserError(f"{statement.id}, {statement.kind}", expected, "use `fedaudit_check`")
     reading, world = read(statement)
     known = list(world.shapes(reading))
-    small = [s for s in known if s.cost <= SMALL and (not isinstance(world, Enumerates) or world.paths(s) <= FEW)]
+    small = [s for s in known if s.cost <= SMALL and world.paths(s) <= FEW]
     shapes = sorted(small, key=lambda s: s.cost) or known[:1]
     if not shapes:
         raise UserError(f"{statement.id}, whose sizes no short run has", "some", "use `fedaudit_check`")
@@ -202,7 +201,7 @@ def _refutation(
     from fedaudit.figures.words.plain_text import counterexample
     from fedaudit.verify.results.file_names import slug
 
-    from ..running.store import write
+    from ..running.files import write
 
     path = Path(options().out if out is None else out) / f"{slug(statement.id)}.json"
     write(path, json.dumps(certificate, indent=1))

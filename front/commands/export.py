@@ -51,7 +51,7 @@ def arguments(sub: argparse.ArgumentParser, what: str) -> None:
 
 def export(given: argparse.Namespace) -> str:
     """The document, or the path that it was written to."""
-    from ..running.store import write
+    from ..running.files import write
     from .listing import find
 
     if not given.latex:
@@ -121,7 +121,8 @@ def _lines(checked: Checked) -> list[str]:
     lines += (
         [f"largest left side over right side that was met: {row.tightness:.6g}"] if row.tightness is not None else []
     )
-    lines += [f"the same problem refutes it on longer runs too: {', '.join(row.persists)}"] if row.persists else []
+    longer = ", ".join(map(str, row.persists))
+    lines += [f"the same problem refutes it on longer runs too: {longer}"] if longer else []
     lines += [f"it breaks too: {', '.join(row.breaks_too)}"] if row.breaks_too else []
     lines += [f"repaired as {row.repaired}"] if row.repaired else []
     why = f" ({row.repair_why})" if row.repair_why else ""

@@ -18,9 +18,12 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from fedaudit.verify.results.regular_file import Unreadable
+
 from ..errors import UserError
+from ..running.files import contents, write
 from ..running.own_marks import is_own, mark, place
-from ..running.store import contents, source_digest, write
+from ..running.store import source_digest
 
 if TYPE_CHECKING:
     from fedaudit.bounds.language.statement import Statement
@@ -201,7 +204,7 @@ def _kept(kind: str) -> Any:
     folder = place("XDG_CACHE_HOME", ".cache")
     try:
         said, _, text = contents(folder / f"{kind}-{_key()}.json").decode().partition("\n") if folder else ("", "", "")
-    except (OSError, ValueError):
+    except (Unreadable, ValueError):
         return None
     return json.loads(text) if is_own("listing", kind + _key() + text, said) else None
 

@@ -47,7 +47,7 @@ def sought(statement: Statement, known: Mapping[str, Statement], budget: float) 
 
 def kept(row: Row, file: Mapping[str, Any], out: Path) -> None:
     """Write the proof, and say in the row where it is."""
-    from ..running.store import dumps, write
+    from ..running.files import dumps, write
 
     write(out, dumps(dict(file)))
     row["certificate"] = str(out)

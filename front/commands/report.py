@@ -14,11 +14,13 @@ from fedaudit.figures.kinds.proof_tree import nodes_of
 from fedaudit.figures.pages.papers import paper_of
 from fedaudit.figures.pages.report import INDEX, Site, cited_by, file_of, file_of_paper, pages
 from fedaudit.verify.certify.standing import Checked, own_row
-from fedaudit.verify.results.audit_json import Document, parse, read
-from fedaudit.verify.results.audit_json import Row as Typed
+from fedaudit.verify.results.audit_json import Document, read
+from fedaudit.verify.results.regular_file import Unreadable
+from fedaudit.verify.results.row import Row
 
+from ..running.files import contents, write
 from ..running.own_marks import is_own, mark
-from ..running.store import Folder, Row, contents, source_digest, write
+from ..running.store import Folder, source_digest
 
 __all__ = ["Pages", "write_report"]
 
@@ -41,7 +43,6 @@ class Pages:
     def __init__(self, folder: Folder, header: Mapping[str, Any], known: Sequence[str]) -> None:
         self.folder, self.header, self.site = folder, header, Site(folder.path, known)
         self.rows: dict[str, Checked] = {}
-        self.said: dict[str, Row] = {}  # id -> the row that was read
         self.inputs: dict[str, str] = {}  # id -> digest of what its page shows
         self.order = {name: number for number, name in enumerate(known)}
         self.next = 0.0
@@ -51,7 +52,7 @@ class Pages:
         """A finished row: its page, and now and then the index. A row that an earlier run finished has its page."""
         checked = self._read(row)
         if fresh or not (self.folder.path / file_of(checked.row.id)).is_file():
-            self._page(row, checked, ())
+            self._page(checked, ())
         if time.monotonic() >= self.next:
             self.index()
 
@@ -61,10 +62,10 @@ class Pages:
         self.rows = {one.row.id: one for one in checked}
         citing = cited_by(one.row for one in checked)
         self.site.nodes = nodes_of((one.row, one.verdict) for one in checked)
-        for row, one in zip(rows, checked, strict=True):
-            self._page(row, one, citing.get(one.row.id, ()))
+        for one in checked:
+            self._page(one, citing.get(one.row.id, ()))
         for name in self.site.papers:
-            self._paper(name, [both for both in zip(rows, checked, strict=True) if paper_of(both[1].row.id) == name])
+            self._paper(name, [one for one in checked if paper_of(one.row.id) == name])
         return self.index(finished=True)
 
     def index(self, *, finished: bool = False) -> Path:
@@ -80,15 +81,14 @@ class Pages:
         return path
 
     def _read(self, row: Row) -> Checked:
-        """The row as types, with its certificate: read once, and again if another row took its place."""
-        name = str(row.get("id"))
-        if self.said.get(name) is not row:
-            typed = parse({**self.header, "statements": [row]}).statements[0]
-            self.rows[typed.id], self.said[typed.id] = own_row(typed, self.folder.path), row
-        return self.rows[name]
+        """The row with what stands behind it: looked at once, and again if another row took its place."""
+        checked = self.rows.get(row.id)
+        if checked is None or checked.row is not row:
+            checked = self.rows[row.id] = own_row(row, self.folder.path)
+        return checked
 
-    def _page(self, row: Row, checked: Checked, citing: Sequence[str]) -> None:
-        name, shown = checked.row.id, self._digest(row, checked.row, citing)
+    def _page(self, checked: Checked, citing: Sequence[str]) -> None:
+        name, shown = checked.row.id, self._digest(checked.row, citing)
         if self.inputs.get(name) == shown:
             return
         self.inputs[name] = shown
@@ -96,25 +96,24 @@ class Pages:
         if not _is_current(path, shown):
             _write_marked(path, shown, self.site.statement(checked, citing))
 
-    def _paper(self, name: str, rows: Sequence[tuple[Row, Checked]]) -> None:
+    def _paper(self, name: str, rows: Sequence[Checked]) -> None:
         """The page of a paper, from all its rows."""
-        said = [self._digest(row, checked.row, ()) for row, checked in rows]
+        said = [self._digest(checked.row, ()) for checked in rows]
         shown = hashlib.sha256(json.dumps([self.site.papers, *said]).encode()).hexdigest()
         path = self.folder.path / file_of_paper(name)
         if rows and not _is_current(path, shown):
-            _write_marked(path, shown, self.site.paper([checked for _, checked in rows]))
+            _write_marked(path, shown, self.site.paper(rows))
 
-    def _digest(self, row: Row, typed: Typed, citing: Sequence[str]) -> str:
+    def _digest(self, row: Row, citing: Sequence[str]) -> str:
         """A digest of all that a page shows: the row, its files, its place among the others, our own sources."""
-        files = [self._file(name) for name in (typed.certificate, typed.figure) if name]
-        around = self.site.around(typed, citing)
-        said = json.dumps([source_digest(), self.site.look, self.site.order, row, files, around], sort_keys=True)
-        return hashlib.sha256(said.encode()).hexdigest()
+        files = [self._file(name) for name in (row.certificate, row.figure) if isinstance(name, str)]
+        shown = [source_digest(), self.site.look, self.site.order, row.to_json(), files, self.site.around(row, citing)]
+        return hashlib.sha256(json.dumps(shown, sort_keys=True).encode()).hexdigest()
 
     def _file(self, name: str) -> str:
         try:
             return hashlib.sha256(contents(self.folder.path / name)).hexdigest()
-        except (OSError, ValueError):
+        except (Unreadable, ValueError):
             return ""
 
 
@@ -128,7 +127,7 @@ def _is_current(path: Path, shown: str) -> bool:
     """Whether a page of ours shows this already."""
     try:
         text = contents(path).decode()
-    except (OSError, ValueError):
+    except (Unreadable, ValueError):
         return False
     found = MARK.search(text[:10_000])
     if found is None or found[1] != shown:

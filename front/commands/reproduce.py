@@ -51,7 +51,7 @@ def reproduce(papers: Sequence[str], seed: int, out: Path) -> list[Row]:
     from fedaudit.verify.results.file_names import slug
 
     from ..progress import progress
-    from ..running.store import write
+    from ..running.files import write
 
     chosen = _chosen(papers)
     _usable(out)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
-from collections.abc import Callable, Sequence
-from typing import Any, cast
+from collections.abc import Callable, Mapping, Sequence
+from typing import TypeVar
 
 from rich.console import Console
 from rich.markup import escape
@@ -14,13 +14,14 @@ from rich.table import Table
 from fedaudit.figures.words.numbers import short
 from fedaudit.figures.words.ordinary_points import brief, lead
 from fedaudit.figures.words.sizes import line
-from fedaudit.verify.results.audit_json import Ends
 from fedaudit.verify.results.file_names import lines_trusted
+from fedaudit.verify.results.json_fields import Json
+from fedaudit.verify.results.row import DerivedPart, Ends, Held, Move, Row
 from fedaudit.verify.results.tried_sizes import Size
 
-from ..running.store import Row
-
 __all__ = ["COLOURS", "broken_without", "certified", "said", "summary", "table"]
+
+T = TypeVar("T")
 
 COLOURS = {
     "refuted": "bold red",
@@ -52,63 +53,65 @@ def console(*, error: bool = False) -> Console:
 
 
 def table(move: str, rows: Sequence[Row]) -> None:
-    """The rows of one move."""
-    made = Table(*("id", *COLUMNS[move]), box=None, pad_edge=False, header_style="bold")
-    made.columns[0].no_wrap = True
-    for column in made.columns[1:]:
+    """The rows of one move, and what cannot be said in columns below them."""
+    _columns(COLUMNS[move], [(row.id, row) for row in rows])
+    out = console()
+    for row in rows:
+        reason = row.reason or next((one.reason for _, one in row.moves if not row.verdict), "")
+        if reason and (row.outcome == "undecided" or _instances(row) == 0):
+            out.print(escape(f"{row.id}: {reason}"), style="dim", soft_wrap=True)
+    if len(rows) == 1 and not rows[0].verdict and rows[0].derive and rows[0].derive.shown:
+        _premises(rows[0].derive)
+    if len(rows) == 1 and (said := lead(_worst(rows[0]), rows[0].is_broken)):
+        out.print(escape(said), soft_wrap=True)
+    for row in rows:
+        for untried in dict.fromkeys(size for _, one in row.moves for size in one.untried):
+            if untried != row.reason:
+                out.print(escape(f"{row.id}: {untried}"), style="dim", soft_wrap=True)
+    if len(rows) == 1 and (sizes := _sizes(rows[0])):
+        out.print(escape(f"sizes: {line(sizes)}"), style="dim", soft_wrap=True)
+
+
+def _columns(columns: Mapping[str, Callable[[T], str]], rows: Sequence[tuple[str, T]]) -> None:
+    shown = Table(*("id", *columns), box=None, pad_edge=False, header_style="bold")
+    shown.columns[0].no_wrap = True
+    for column in shown.columns[1:]:
         column.overflow = "fold"  # a file name that is cut short cannot be copied
-    for row in rows:
-        made.add_row(escape(row["id"]), *(cell(row) for cell in COLUMNS[move].values()))
-    console().print(made)
-    if "reason" not in COLUMNS[move]:
-        for row in rows:
-            if row.get("reason") and (row.get("verdict") == "undecided" or _instances(row) == 0):
-                console().print(escape(f"{row['id']}: {row['reason']}"), style="dim", soft_wrap=True)
-    if move == "derive" and len(rows) == 1 and rows[0].get("shown"):
-        _premises(rows[0])
-    if len(rows) == 1 and (said := lead([Ends.of(one) for one in _worst(rows[0])], _broken(rows[0]))):
-        console().print(escape(said), soft_wrap=True)
-    for row in rows:
-        for left_out in dict.fromkeys(_untried(row)):
-            if left_out != row.get("reason"):
-                console().print(escape(f"{row['id']}: {left_out}"), style="dim", soft_wrap=True)
-    if len(rows) == 1 and (sizes := [Size.of(size) for size in rows[0].get("sizes", ())]):
-        console().print(escape(f"sizes: {line(sizes)}"), style="dim", soft_wrap=True)
+    for identifier, row in rows:
+        shown.add_row(escape(identifier), *(cell(row) for cell in columns.values()))
+    console().print(shown)
 
 
-def _untried(row: Row) -> list[str]:
-    """What the searches of a row left out because it does not fit in memory or in the budget."""
-    moves: list[dict[str, Any]] = [row, row.get("verify") or {}, row.get("hunt") or {}]
-    return [line_ for move in moves for line_ in move.get("untried", ())]
+def _move(row: Row) -> Move | None:
+    """The one move of a row of `verify` or `hunt`."""
+    return next((move for _, move in row.moves), None)
 
 
-def _worst(row: Row) -> list[dict[str, Any]]:
-    """Worst cases of a row of `hunt` or `audit`."""
-    inner: dict[str, Any] = row.get("hunt") or row
-    return inner.get("worst") or []
+def _sizes(row: Row) -> tuple[Size, ...]:
+    move = _move(row)
+    return row.sizes if row.verdict or move is None else move.sizes
 
 
-def _broken(row: Row) -> bool:
-    """Whether the statement, or the reading or witness that stands for it, fails somewhere."""
-    return row.get("verdict") == "refuted" or bool(row.get("counterexample"))
+def _worst(row: Row) -> tuple[Ends, ...]:
+    """The worst cases that a row of `hunt` or `audit` quotes."""
+    return row.hunt.worst if row.hunt else ()
 
 
-def _premises(row: Row) -> None:
+def _premises(derived: DerivedPart) -> None:
     """What a derivation rests on: premises that follow from the assumptions, with their multipliers, and the others."""
-    told = [f"shown: {line_}" for line_ in cast("list[str]", row["shown"])]
-    told += [f"by hand: {line_}" for line_ in cast("list[str]", row.get("premises") or [])]
-    if row.get("proved"):
-        told.append(" and ".join(["proved from the assumptions", *row["proved_from"]]))
-    for line_ in told:
-        console().print(escape(line_), style="dim", soft_wrap=True)
+    lines = [f"shown: {premise}" for premise in derived.shown]
+    lines += [f"by hand: {premise}" for premise in derived.premises]
+    if derived.proved:
+        lines.append(" and ".join(["proved from the assumptions", *derived.proved_from]))
+    for premise in lines:
+        console().print(escape(premise), style="dim", soft_wrap=True)
 
 
-def summary(document: dict[str, Any], page: str) -> None:
+def summary(rows: Sequence[Row], page: str) -> None:
     """What `fedaudit audit` prints: one line a statement, the count of verdicts, where to read on."""
-    rows: list[Row] = document["statements"]
     table("audit", rows)
-    counted = Counter(str(row["verdict"]) for row in rows)
-    trusting = sum(row["verdict"] == "proved" and bool(row.get("trusted")) for row in rows)
+    counted = Counter(row.verdict for row in rows)
+    trusting = sum(row.verdict == "proved" and row.trusted > 0 for row in rows)
     out = console()
     out.print()
     apart = {"proved": f" ({trusting} of them trusting z3 for some lines)"} if trusting else {}
@@ -119,7 +122,7 @@ def summary(document: dict[str, Any], page: str) -> None:
     out.print(f"read {page}", soft_wrap=True)
 
 
-def certified(rows: Sequence[Row]) -> None:
+def certified(rows: Sequence[Json]) -> None:
     """What `fedaudit certify` prints: one line per certificate or verdict, and their count.
 
     Of an audit's folder with its hundreds of proofs and ends of worst cases, how many there are of each kind, and those
@@ -129,7 +132,7 @@ def certified(rows: Sequence[Row]) -> None:
     many = sum(map(len, kinds.values())) > MANY
     listed = [row for row in rows if not (many and row.get("kind") and row["accepted"])]
     if listed:
-        table("certify", listed)
+        _columns(CERTIFIED, [(row["id"], row) for row in listed])
     if many:
         _kinds(kinds)
     counted = Counter(_judged(row) for row in rows)
@@ -137,16 +140,16 @@ def certified(rows: Sequence[Row]) -> None:
     console().print(held or "no counterexamples: audit.json calls nothing refuted, and there is no certificate")
 
 
-def _kinds(kinds: dict[str, list[Row]]) -> None:
+def _kinds(kinds: dict[str, list[Json]]) -> None:
     """How many files of each kind are accepted, or what else."""
     words = [word for word in JUDGED if any(_judged(row) == word for rows in kinds.values() for row in rows)]
-    made = Table("kind", *words, "trusting z3", box=None, pad_edge=False, header_style="bold")
+    shown = Table("kind", *words, "trusting z3", box=None, pad_edge=False, header_style="bold")
     for kind, rows in kinds.items():
         counted = Counter(_judged(row) for row in rows)
         trusting = sum(row["accepted"] and bool(row.get("trusted")) for row in rows)
         if rows:
-            made.add_row(kind, *(str(counted[word] or "") for word in words), str(trusting or ""))
-    console().print(made)
+            shown.add_row(kind, *(str(counted[word] or "") for word in words), str(trusting or ""))
+    console().print(shown)
 
 
 def said(word: str) -> str:
@@ -161,23 +164,13 @@ def number(value: object) -> str:
 
 
 def _findings(row: Row) -> str:
-    found: list[dict[str, Any]] = row["findings"]
-    return "\n".join(f"[yellow]{escape(str(f['rule']))}[/]: {escape(str(f['message']))}" for f in found) or "clean"
-
-
-def _count(part: str, name: str) -> Callable[[Row], str]:
-    def cell(row: Row) -> str:
-        inner: dict[str, Any] = row.get(part) or {}
-        found: list[Any] = inner.get(name) or []
-        return str(len(found)) if found else ""
-
-    return cell
+    lines = (f"[yellow]{escape(finding.rule)}[/]: {escape(finding.message)}" for finding in row.lint)
+    return "\n".join(lines) or "clean"
 
 
 def _instances(row: Row) -> int | None:
-    """How many admissible instances a row of `verify`, `hunt` or `audit` tried; none where it is of another move."""
-    moves: list[dict[str, Any]] = [row, row.get("verify") or {}, row.get("hunt") or {}]
-    counts = [int(move["instances"]) for move in moves if move.get("instances") is not None]
+    """How many admissible instances the searches of a row tried; none where there was no search."""
+    counts = [move.instances for _, move in row.moves if move.instances is not None]
     return sum(counts) if counts else None
 
 
@@ -186,25 +179,19 @@ def _tried(row: Row) -> str:
     return "" if total is None else f"{total:,}"
 
 
-def _derived(row: Row) -> str:
-    inner: dict[str, Any] = row.get("derive") or {}
-    return said(str(inner.get("status", "")))
-
-
 def broken_without(row: Row) -> list[str]:
     """The implicit assumptions without which the statement falls: a finding about the text, not a refutation."""
-    if _broken(row):
+    if row.is_broken:
         return []  # it falls with them too
-    tried: list[dict[str, Any]] = row.get("implicit") or []
-    return [str(part.get("name")) for part in tried if part.get("literal") == "breaks"]
+    return [reading.name for reading in row.implicit if reading.literal == "breaks"]
 
 
-def _trusting(row: Row) -> str:
-    """What a proved row takes on z3's word."""
-    return lines_trusted(int(row.get("trusted") or 0)) if row["verdict"] == "proved" else ""
+def _audited(row: Row) -> str:
+    """The verdict, and what a proved row takes on z3's word."""
+    return said(row.verdict) + (lines_trusted(row.trusted) if row.verdict == "proved" else "")
 
 
-def _judged(row: Row) -> str:
+def _judged(row: Json) -> str:
     if row["malformed"] or row["accepted"]:
         return "malformed" if row["malformed"] else "accepted"
     if row.get("unchecked"):
@@ -212,75 +199,76 @@ def _judged(row: Row) -> str:
     return "no refutation" if row.get("agrees") else "rejected"  # and audit.json does not say that it is one
 
 
-def _side(name: str) -> Callable[[Row], str]:
-    def cell(row: Row) -> str:
+def _side(name: str) -> Callable[[Json], str]:
+    def cell(row: Json) -> str:
         value = str(row.get(name) or "")
         return escape(value if len(value) <= 24 else f"{value[:23]}…")
 
     return cell
 
 
-def _ordinary(part: str) -> Callable[[Row], str]:
+def _ordinary(row: Row) -> str:
     """How much the bound promises at an ordinary point; of a statement that fails, where it fails."""
-
-    def cell(row: Row) -> str:
-        inner: dict[str, Any] = row.get(part) or {} if part else row
-        return escape(brief([Ends.of(one) for one in inner.get("worst") or ()], _broken(row)))
-
-    return cell
+    return escape(brief(_worst(row), row.is_broken))
 
 
-def _certificate(row: Row) -> str:
-    held = row.get("certificate")
+def _certificate(held: Held) -> str:
     return escape(held) if isinstance(held, str) else "yes" if held else ""
 
 
-def _terms(row: Row) -> str:
+def _terms(derived: DerivedPart) -> str:
     """The factor by term; terms that are the same on both sides are only counted."""
-    shares = cast("list[Row]", row.get("terms") or [])
-    other = [str(t["says"]) for t in shares if t["factor"] != 1]
-    same = f"{len(shares) - len(other)} the same" if len(other) < len(shares) else ""
+    other = [term.says for term in derived.terms if term.factor != 1]
+    same = f"{len(derived.terms) - len(other)} the same" if len(other) < len(derived.terms) else ""
     return escape("; ".join(filter(None, (*other, same))))
 
 
+def _of_move(cell: Callable[[Move], str]) -> Callable[[Row], str]:
+    return lambda row: "" if (move := _move(row)) is None else cell(move)
+
+
+def _of_derive(cell: Callable[[DerivedPart], str]) -> Callable[[Row], str]:
+    return lambda row: "" if row.derive is None else cell(row.derive)
+
+
 TRIED: dict[str, Callable[[Row], str]] = {
-    "verdict": lambda row: said(str(row["verdict"])),
-    "evidence": lambda row: escape(str(row.get("evidence") or "")),
-    "tightness": lambda row: number(row.get("tightness")),
+    "verdict": _of_move(lambda move: said(move.verdict)),
+    "evidence": _of_move(lambda move: escape(move.evidence)),
+    "tightness": _of_move(lambda move: number(move.tightness)),
     "instances": _tried,
-    "seconds": lambda row: number(row.get("seconds")),
-    "certificate": _certificate,
+    "seconds": _of_move(lambda move: number(move.seconds)),
+    "certificate": _of_move(lambda move: _certificate(move.certificate)),
 }
 COLUMNS: dict[str, dict[str, Callable[[Row], str]]] = {
     "lint": {"findings": _findings},
     "derive": {
-        "status": lambda row: said(str(row["status"])),
-        "factor": lambda row: number(row.get("factor")),
-        "terms": _terms,
-        "evidence": TRIED["evidence"],
-        "steps": lambda row: str(len(row.get("steps") or [])),
-        "findings": lambda row: escape("; ".join(row.get("findings") or [])),
+        "status": _of_derive(lambda derived: said(derived.status)),
+        "factor": _of_derive(lambda derived: number(derived.factor)),
+        "terms": _of_derive(_terms),
+        "evidence": _of_derive(lambda derived: escape(derived.evidence)),
+        "steps": _of_derive(lambda derived: str(len(derived.steps))),
+        "findings": _of_derive(lambda derived: escape("; ".join(derived.findings))),
     },
     "verify": TRIED,
-    "hunt": {**TRIED, "at an ordinary point": _ordinary("")},
+    "hunt": {**TRIED, "at an ordinary point": _ordinary},
     "audit": {
-        "verdict": lambda row: said(str(row["verdict"])) + _trusting(row),
-        "evidence": TRIED["evidence"],
-        "tightness": TRIED["tightness"],
-        "at an ordinary point": _ordinary("hunt"),
-        "derive": _derived,
-        "lint": _count("lint", "findings"),
+        "verdict": _audited,
+        "evidence": lambda row: escape(row.evidence),
+        "tightness": lambda row: number(row.tightness),
+        "at an ordinary point": _ordinary,
+        "derive": _of_derive(lambda derived: said(derived.status)),
+        "lint": lambda row: str(len(row.lint) or ""),
         "instances": _tried,
-        "repair": lambda row: escape(str(row.get("repair") or "")),
+        "repair": lambda row: escape(row.repair),
         "breaks without": lambda row: escape(", ".join(broken_without(row))),
-        "certificate": _certificate,
+        "certificate": lambda row: _certificate(row.certificate),
     },
-    "certify": {
-        "verdict": lambda row: said(_judged(row)),
-        "what": lambda row: escape(str(row.get("what") or "")),
-        "lhs": _side("lhs"),
-        "rhs": _side("rhs"),
-        "file": lambda row: escape(str(row["file"])),
-        "reason": lambda row: escape(str(row.get("reason") or "")),
-    },
+}
+CERTIFIED: dict[str, Callable[[Json], str]] = {
+    "verdict": lambda row: said(_judged(row)),
+    "what": lambda row: escape(str(row.get("what") or "")),
+    "lhs": _side("lhs"),
+    "rhs": _side("rhs"),
+    "file": lambda row: escape(str(row["file"])),
+    "reason": lambda row: escape(str(row.get("reason") or "")),
 }

@@ -70,14 +70,14 @@ def kept(row: Row, file: Path) -> None:
     """Write the proof, and those of what it cites beside it; the row then says where it is."""
     from fedaudit.verify.results.file_names import slug
 
-    from ..running.store import as_lines, write
+    from ..running.files import proof_text, write
 
     if row["certificate"] is None:
         why = f"of which nothing smaller was found{' that is proved' if row['smaller'] else ''}"
         raise UserError(f"got {row['of']}, {why}, expected a bound with room; do: leave out --out")
     for name, proof in row["cited"].items():
-        write(file.with_name(f"{slug(name)}.json"), as_lines(proof))
-    write(file, as_lines(row["certificate"]))
+        write(file.with_name(f"{slug(name)}.json"), proof_text(proof))
+    write(file, proof_text(row["certificate"]))
     row["certificate"] = str(file)
 
 

@@ -52,7 +52,7 @@ def kept(rows: Iterable[Row], folder: Path) -> int:
     """Write the proofs of all statements in the trees, each once and beside those that it cites; how many there are."""
     from fedaudit.verify.results.file_names import slug
 
-    from ..running.store import as_lines, write
+    from ..running.files import proof_text, write
 
     below, files = list(rows), dict[str, Any]()
     while below:
@@ -60,5 +60,5 @@ def kept(rows: Iterable[Row], folder: Path) -> int:
         files |= {f"{slug(row['id'])}.json": row["proof"]} if row["proof"] else {}
         below += row["cites"]
     for name, data in files.items():
-        write(folder / name, as_lines(data))
+        write(folder / name, proof_text(data))
     return len(files)

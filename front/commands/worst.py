@@ -142,7 +142,7 @@ def kept(statement: Statement, found: Sequence[Worst], folder: Path) -> list[str
     from fedaudit.verify.results.file_names import slug
     from fedaudit.verify.worst.picture import along_run
 
-    from ..running.store import dumps, write
+    from ..running.files import dumps, write
 
     names: list[str] = []
     for one in found:

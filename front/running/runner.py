@@ -10,18 +10,20 @@ import os
 import re
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from fedaudit.verify.results.file_names import PROOFS
-from fedaudit.verify.results.settled_citations import rests_on, settle, unproved
+from fedaudit.verify.results.json_fields import Json
+from fedaudit.verify.results.row import DerivedPart, LintLine, Move, Row, read_printed
+from fedaudit.verify.results.settled_citations import proof_citations, rests_on, settle, unproved
 
 from ..commands.listing import chains, file_of, find, listed
 from ..errors import UserError, crash
 from .own_marks import no_key
-from .store import Damaged, Folder, Foreign, Row, key_of, source_digest
+from .store import Damaged, Folder, Foreign, key_of, source_digest
 
 if TYPE_CHECKING:
     from fedaudit.bounds.language.statement import Statement
@@ -149,7 +151,7 @@ class Done:
 
     rows: list[Row]
     failures: dict[str, str]  # id -> the error and its place
-    document: dict[str, Any]  # an audit's audit.json
+    header: Json = field(default_factory=dict[str, Any])  # what an audit's audit.json says beside them
     unsound: bool = False  # whether a proof and an exact run disagree: then no `proved` is to be believed
 
 
@@ -209,7 +211,7 @@ def run(
             progress(task.chosen.id, len(done), len(tasks))
     except KeyboardInterrupt as error:
         raise Interrupted(f"{len(done)} of {len(tasks)} done, none kept; do: run it again with fewer ids") from error
-    return Done([done[c.id] for c in selection], failures, {}, unsound)
+    return Done([done[c.id] for c in selection], failures, unsound=unsound)
 
 
 def audit(
@@ -244,7 +246,7 @@ def audit(
             except Foreign:
                 strangers += 1
                 continue
-            if row is not None and settings.figures and "figure" not in row:
+            if row is not None and settings.figures and not row.is_drawn:
                 bare[task.chosen.id] = row
             elif row is not None:
                 done[task.chosen.id] = row
@@ -259,7 +261,7 @@ def audit(
         for task, outcome in engine.work(left):
             name = task.chosen.id
             unsound = unsound or outcome.unsound
-            for cited, proof in outcome.row.pop("cited", {}).items():  # so that no other worker has to find it
+            for cited, proof in outcome.row.cited.items():  # so that no other worker has to find it
                 if cited not in done and not out.has_proof(cited):
                     out.prove(cited, proof)
             if outcome.failure:
@@ -269,7 +271,7 @@ def audit(
                 done[name] = out.illustrate(keys[name], bare[name], outcome.figure, drawn=not outcome.undrawn)
             else:
                 drawn = settings.figures and not outcome.undrawn
-                done[name] = out.keep(keys[name], outcome.row, outcome.figure, drawn=drawn)
+                done[name] = out.keep(keys[name], replace(outcome.row, cited={}), outcome.figure, drawn=drawn)
             if outcome.undrawn:
                 failures[name] = outcome.undrawn
             show(done[name])
@@ -279,9 +281,9 @@ def audit(
     except KeyboardInterrupt as error:
         kept = f"{len(done) - len(failures)} of {len(tasks)} statements are kept in {out.path / 'rows'}"
         raise Interrupted(f"{kept}; do: run the same command again to go on from there") from error
-    document = {**header(settings), "statements": settle([done[c.id] for c in selection])}
-    out.finish(document)
-    return Done(document["statements"], failures, document, unsound)
+    rows, about = settle([done[c.id] for c in selection]), header(settings)
+    out.finish({**about, "statements": [row.to_json() for row in rows]})
+    return Done(rows, failures, about, unsound)
 
 
 def _prove_cited(
@@ -299,17 +301,17 @@ def _prove_cited(
             chosen[name] = task.chosen
             if outcome.unsound:
                 faults[name] = outcome.failure or ""
-            rows[name] = {**outcome.row, "proof": out.prove(name, outcome.row.get("proof"))}
+            rows[name] = replace(outcome.row, proof=out.prove(name, outcome.row.proof))
     for name, row in done.items():
-        lost = [one for one in (name, *rests_on(name, rows, "proved_from")) if not rows[one].get("proof")]
-        if row.get("verdict") == "proved" and lost:
+        lost = [one for one in (name, *rests_on(name, rows, proof_citations)) if not rows[one].proof]
+        if row.verdict == "proved" and lost:
             done[name] = unproved(row, lost)
     return faults
 
 
 def _cited(row: Row) -> list[str]:
-    derived: Row = row.get("derive") or {}
-    return list(derived.get("proved_from") or ()) if row.get("proof") else []
+    """The statements whose proofs its own proof needs."""
+    return list(proof_citations(row)) if row.proof else []
 
 
 def _beside(name: str, citing: Chosen) -> Chosen:
@@ -322,8 +324,10 @@ def _undone(task: Task, bare: Row | None, out: Folder) -> Task:
     """The task, or only the figure of a row that has none."""
     if bare is None:
         return task
-    held = {name: out.certificate(bare[name]) for name in ("certificate", "counterexample") if bare.get(name)}
-    return replace(task, move="plot", known={**bare, **held})
+    held = bare.certificate
+    return replace(
+        task, move="plot", known=replace(bare, certificate=out.certificate(held) if isinstance(held, str) else held)
+    )
 
 
 def ordered(selection: Sequence[Chosen], out: Folder) -> list[Chosen]:
@@ -390,39 +394,50 @@ def _ours(error: Exception) -> tuple[str, str]:
 def failed_row(task: Task, reason: str) -> Row:
     """What is known about a statement on which the tool failed: nothing."""
     identifier = task.chosen.id
-    if task.move == "lint":
-        return {"id": identifier, "findings": [{"rule": "failed", "message": reason}]}
-    if task.move == "derive":
-        return {"id": identifier, "status": "not-derived", "factor": None, "evidence": "", "findings": [reason]}
-    row: Row = {"id": identifier, "verdict": "undecided", "evidence": "", "reason": reason, "tightness": None}
-    row |= {"certificate": None, "sizes": []}
-    if task.move != "audit":
-        return {**row, "instances": 0, "seconds": 0.0, "seed": task.seed}
-    return {**row, "lint": None, "derive": None, "verify": None, "hunt": None, "implicit": [], "repaired": None}
+    undecided = Move("undecided", reason=reason, instances=0, seconds=0.0, seed=task.seed)
+    match task.move:
+        case "lint":
+            return Row(identifier, lint=(LintLine("failed", reason),))
+        case "derive":
+            return Row(identifier, derive=DerivedPart("not-derived", findings=(reason,)))
+        case "verify":
+            return Row(identifier, verify=undecided)
+        case "hunt":
+            return Row(identifier, hunt=undecided)
+        case _:
+            return Row(identifier, "undecided", reason=reason)
 
 
 def perform(task: Task) -> Row:
-    """The row of one task; none where only its figure is wanted."""
+    """The row of one task; nothing but its id where only its figure is wanted."""
     from fedaudit.bounds.catalogue.discovery import place
     from fedaudit.bounds.formulas.statement_text import printed
-    from fedaudit.verify.moves import audit as moves
+    from fedaudit.verify.moves import rows as moves
 
     use_backend(task.backend)
     if task.move in ("lint", "derive", "audit", "proof"):
         _leave_interrupts_to_us()
     if task.move == "plot":
-        return {}
-    statement = statement_of(task.chosen)
-    if task.move == "proof":
-        return moves.proof_row(statement, Path(task.proofs))
-    asked: tuple[Any, ...] = () if task.move in ("lint", "derive") else task.asked
-    asked += (Path(task.proofs),) if task.proofs else ()
+        return Row(task.chosen.id)
+    statement, proofs = statement_of(task.chosen), Path(task.proofs) if task.proofs else None
     try:
-        row = cast(Row, getattr(moves, f"{task.move}_row")(statement, *asked))
+        match task.move:
+            case "lint":
+                return moves.lint_row(statement)
+            case "derive":
+                return moves.derive_row(statement)
+            case "proof":
+                return moves.proof_row(statement, proofs)
+            case "verify":
+                return moves.verify_row(statement, *task.asked)
+            case "hunt":
+                return moves.hunt_row(statement, *task.asked)
+            case _:
+                row = moves.audit_row(statement, *task.asked, proofs)
+                return replace(row, statement=read_printed(printed(statement)))
     except UserError as error:
         path = file_of(task.chosen.origin)
         raise UserError(f"{place(statement, path)}: {error}") if path else error from error
-    return {**row, "statement": printed(statement)} if task.move == "audit" else row
 
 
 def use_backend(name: str) -> None:
@@ -439,7 +454,7 @@ def figure_of(statement: Statement, seed: int, row: Row) -> str | None:
     from fedaudit.verify.pictures.curves import picture  # by its full name: the type that fedaudit.figures sees
 
     try:
-        return svg(draw(picture(statement, seed, row)))
+        return svg(draw(picture(statement, seed, row.to_json())))
     except UserError:
         return None
 

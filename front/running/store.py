@@ -22,31 +22,34 @@ from __future__ import annotations
 import fcntl
 import hashlib
 import json
-import math
 import os
 import re
 import stat
 import tempfile
-from collections.abc import Collection, Generator, Iterator, Mapping
+from collections.abc import Collection, Generator, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
-from typing import Any, cast
+from typing import cast
 
-from fedaudit.verify.results.file_names import AUDIT, PROOFS, WORST, plain, slug
+from fedaudit.verify.results.evidence import Piece, filed, pieces
+from fedaudit.verify.results.file_names import AUDIT, CERTIFICATES, PROOFS, WORST, proof_file, slug
+from fedaudit.verify.results.json_fields import Json
+from fedaudit.verify.results.json_node import Node
+from fedaudit.verify.results.regular_file import NotThere, Unreadable
+from fedaudit.verify.results.row import Held, Row, read_row
 
 from ..errors import UserError
+from .files import compact, contents, dumps, parsed, proof_text, unwritable, write
 from .own_marks import is_own, mark
 
-__all__ = ["Damaged", "Folder", "Foreign", "Row", "contents", "key_of", "own_rows", "source_digest", "write"]
+__all__ = ["Damaged", "Folder", "Foreign", "key_of", "own_rows", "source_digest"]
 
-Row = dict[str, Any]
-FORMAT = "fedaudit-row/4"
+FORMAT = "fedaudit-row/5"
 LOCK = ".lock"
 MARKS = "marks.json"  # beside audit.json: id -> mark of its row
-PARTS = ("rows", "certificates", PROOFS, WORST, "figures", "pages", "papers")
-MOST_BYTES = 64_000_000  # of one file that is read again; the largest row of the catalogue has one hundredth of it
+PARTS = ("rows", CERTIFICATES, PROOFS, WORST, "figures", "pages", "papers")
 LEFT_BEHIND = re.compile(r"\..+\.(json|svg|html)\.[a-z0-9_]{8}\.part")  # what a killed `write` leaves here
 
 
@@ -56,38 +59,6 @@ class Damaged(Exception):
 
 class Foreign(Exception):
     """A stored row that is whole and does not carry this user's mark: whoever wrote it, it is decided again."""
-
-
-def write(path: Path, content: str | bytes) -> None:
-    """The whole file or none of it. Raises `UserError` where the place cannot be written."""
-    data = content.encode() if isinstance(content, str) else content
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".part")
-    except OSError as error:
-        raise unwritable(path, error) from error
-    part = Path(name)
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        part.chmod(0o644)
-        part.replace(path)
-    except OSError as error:
-        raise unwritable(path, error) from error
-    finally:
-        part.unlink(missing_ok=True)
-
-
-def dumps(value: object) -> str:
-    """JSON for people and programs; a number that JSON does not have (NaN) is an error of ours, not a file."""
-    return json.dumps(value, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
-
-
-def compact(value: object) -> str:
-    """The same on one line, for what is read by programs alone: several times as fast to write."""
-    return json.dumps(value, ensure_ascii=False, allow_nan=False)
 
 
 @cache
@@ -118,7 +89,7 @@ class Folder:
         """The folder, made if need be; raises `UserError` unless files can be written there."""
         try:
             for place in (path, *(path / part for part in PARTS)):
-                _usable(place, link=place == path)
+                _must_be_usable(place, link=place == path)
             path.mkdir(parents=True, exist_ok=True)
             for place in (path, *(path / part for part in PARTS)):
                 if place.is_dir():
@@ -142,154 +113,144 @@ class Folder:
     def verdict(self, identifier: str) -> str:
         """The verdict that an earlier run came to, under whatever key; nothing without one."""
         try:
-            row = _parsed(contents(self._row(identifier))).get("row")
-        except (OSError, ValueError, RecursionError):
+            row = parsed(contents(self._row(identifier))).get("row")
+        except (Unreadable, ValueError, RecursionError):
             return ""
-        return str(cast(Row, row).get("verdict")) if isinstance(row, dict) else ""
+        return str(cast(Json, row).get("verdict")) if isinstance(row, dict) else ""
 
     def row(self, identifier: str, key: str) -> Row | None:
         """The finished row of a statement, if this user's last run left one under the same key.
 
         Raises `Damaged` for one that was changed, `Foreign` for one that somebody else wrote.
         """
-        place = f"rows/{slug(identifier)}.json"
-        strange = f"{place} is not a row that an audit finished"
+        name = f"rows/{slug(identifier)}.json"
+        strange = Damaged(f"{name} is not a row that an audit finished")
         try:
-            kept = _parsed(contents(self.path / place))
-        except FileNotFoundError:
+            stored = parsed(contents(self.path / name))
+        except NotThere:
             return None
-        except (OSError, ValueError, RecursionError) as error:
-            raise Damaged(strange) from error
-        row, said = kept.get("row"), kept.get("format")
-        if isinstance(said, str) and said != FORMAT and said.startswith("fedaudit-row/"):
-            return None  # of another version
-        if said != FORMAT or not isinstance(row, dict):
-            raise Damaged(strange)
-        found = cast(Row, row)
-        if kept.get("key") != key or found.get("id") != identifier:
+        except (Unreadable, ValueError, RecursionError) as error:
+            raise strange from error
+        raw, version, files = stored.get("row"), stored.get("format"), stored.get("files")
+        if isinstance(version, str) and version != FORMAT and version.startswith("fedaudit-row/"):
             return None
-        files = kept.get("files")
+        if version != FORMAT or not isinstance(raw, dict):
+            raise strange
+        if stored.get("key") != key or cast(Json, raw).get("id") != identifier:
+            return None
         try:
-            whole = kept.get("digest") == _row_digest(key, found, files)
+            digest = _row_digest(key, cast(Json, raw), files)
         except (ValueError, RecursionError) as error:
-            raise Damaged(strange) from error
-        if not whole:
+            raise strange from error
+        if stored.get("digest") != digest:
             raise Damaged("its row was changed")
-        named = dict(_named(found))
+        try:
+            row = read_row(Node(cast(object, raw), name, ""))
+        except UserError as error:
+            raise Foreign(identifier) from error  # no version of ours writes such a row under our key
+        named = _files(row)
         if not isinstance(files, dict) or set(cast("dict[str, object]", files)) != set(named):
             raise Damaged("its row was changed")
-        for name, what in named.items():
-            if files[name] != self._file_digest(name, identifier, what):
+        for file, what in named.items():
+            if files[file] != self._digest(file, what):
                 raise Damaged(f"its {what} was changed")
-        if not is_own("row", str(kept["digest"]), kept.get("mark")):
+        if not is_own("row", digest, stored.get("mark")):
             raise Foreign(identifier)
-        return found
+        return row
 
     def keep(self, key: str, row: Row, figure: str | None, *, drawn: bool = True) -> Row:
-        """Write a finished statement: certificates, figure, then the row that names them. Returns that row.
+        """Write a finished statement: evidence, figure, then the row that names them. Returns that row.
 
         `figure` is None where nothing can be drawn; not `drawn` is a row whose figure nobody asked for yet.
         """
-        if row.get("verdict") == "proved" and not row.get("proof"):
-            raise ValueError(f"{row['id']}: proved, without a proof that the kernel accepted")
-        self._remove(self._row(str(row["id"])))
+        if row.verdict == "proved" and not row.proof:
+            raise ValueError(f"{row.id}: proved, without a proof that the kernel accepted")
+        self._remove(self._row(row.id))
         return self.illustrate(key, self.certified(row), figure, drawn=drawn)
 
     def illustrate(self, key: str, row: Row, figure: str | None, *, drawn: bool = True) -> Row:
-        """Write the figure of a row whose certificates are in their files, and the row."""
-        identifier = str(row["id"])
-        name = self._beside("figures", slug(identifier), ".svg", figure)
-        kept = {**row, "figure": name} if drawn else row
-        files = {name: self._file_digest(name, identifier, what) for name, what in _named(kept)}
-        digest = _row_digest(key, kept, files)
+        """Write the figure of a row whose evidence is in its files, and the row."""
+        row = replace(row, figure=self._beside(_figure_file(row), figure), is_drawn=row.is_drawn or drawn)
+        written, files = row.to_json(), {file: self._digest(file, what) for file, what in _files(row).items()}
+        digest = _row_digest(key, written, files)
         stored = {"format": FORMAT, "key": key, "digest": digest, "mark": mark("row", digest)}
-        stored |= {"files": files, "row": kept}
-        write(self._row(identifier), compact(stored) + "\n")
-        return kept
+        write(self._row(row.id), compact({**stored, "files": files, "row": written}) + "\n")
+        return row
 
-    def certificate(self, name: str) -> object:
+    def certificate(self, name: str) -> Json:
         """A certificate that a row names, as data; raises `Damaged`."""
         try:
-            return _parsed(contents(self.path / name))
-        except (OSError, ValueError, RecursionError) as error:
+            return parsed(contents(self.path / name))
+        except (Unreadable, ValueError, RecursionError) as error:
             raise Damaged("its certificate was changed") from error
 
     def certified(self, row: Row) -> Row:
-        """Write the certificates that a row holds; the row then names their files."""
-        name = slug(str(row["id"]))
-        held = row.get("certificate")
-        kept: Row = {**row, "certificate": self._beside("certificates", name, ".json", _as_text(held))}
-        inner = [(move, row[move]) for move in ("verify", "hunt") if isinstance(row.get(move), dict)]
-        for move, part in inner:
-            kept[move] = self._inner(part, f"{name}.{move}", held, kept["certificate"])
-        if isinstance(row.get("implicit"), list):
-            dropped: list[Row] = row["implicit"]
-            kept["implicit"] = [self._inner(p, f"{name}.without-{plain(str(p['name']))}", held, None) for p in dropped]
-        if "proof" in row:
-            kept["proof"] = self.prove(str(row["id"]), row["proof"])
-        if "hunt" in row or "worst" in row:
-            kept |= {"hunt": self._ends(name, kept["hunt"])} if kept.get("hunt") else self._ends(name, kept)
-        return kept
+        """Write the evidence that a row holds; the row then names its files, and what an earlier run left there goes.
 
-    def prove(self, identifier: str, proof: object) -> str | None:
-        """Write the proof of a statement, a judgement a line, or remove what is there; the name of its file."""
-        return self._beside(PROOFS, slug(identifier), ".json", None if proof is None else as_lines(cast(Row, proof)))
+        A move that ended in the certificate of the whole row names that one.
+        """
+        if row.hunt is not None:
+            self._forget_ends(row.id)
+        own = row.certificate
+
+        def change(piece: Piece) -> Held:
+            if isinstance(piece.held, str) or not piece.file:
+                return piece.held
+            is_shared = piece.role == "refutation" and piece.held is not None and piece.held == own
+            if is_shared and piece.place != "certificate":
+                self._remove(self.path / piece.file)
+                return f"{CERTIFICATES}/{slug(row.id)}.json"
+            text = proof_text if piece.role == "proof" else dumps
+            return self._beside(piece.file, None if piece.held is None else text(piece.held))
+
+        return filed(row, change)
+
+    def _forget_ends(self, identifier: str) -> None:
+        """Remove the ends of worst cases that an earlier run left: there may have been more of them."""
+        place, ours = self.path / WORST, re.compile(rf"{re.escape(slug(identifier))}\.[0-9]+\.(lower|upper)\.json")
+        for file in list(place.iterdir()) if place.is_dir() else ():
+            if ours.fullmatch(file.name):
+                self._remove(file)
+
+    def prove(self, identifier: str, proof: Held) -> str | None:
+        """Write the proof of a statement, or remove what is there; the name of its file."""
+        if isinstance(proof, str):
+            return proof
+        return self._beside(proof_file(identifier), None if proof is None else proof_text(proof))
 
     def has_proof(self, identifier: str) -> bool:
         """Whether a file of its name is there."""
-        return (self.path / PROOFS / f"{slug(identifier)}.json").is_file()
+        return (self.path / proof_file(identifier)).is_file()
 
     def forget_proofs(self, kept: Collection[str]) -> None:
         """Remove the proofs of all statements but these and what they cite: they are of another run, and may differ."""
-        names, waiting, place = set[str](), list(kept), self.path / PROOFS
+        files, waiting, place = set[Path](), list(kept), self.path / PROOFS
         while waiting:
-            name = f"{slug(waiting.pop())}.json"
-            if name not in names and (place / name).is_file():
-                names.add(name)
-                waiting += self._cites(place / name)
+            file = self.path / proof_file(waiting.pop())
+            if file not in files and file.is_file():
+                files.add(file)
+                waiting += self._cites(file)
         for file in list(place.iterdir()) if place.is_dir() else ():
-            if file.suffix == ".json" and file.name not in names:
+            if file.suffix == ".json" and file not in files:
                 self._remove(file)
 
     def _cites(self, path: Path) -> list[str]:
         """What a proof says that it cites; nothing where the file is none."""
         try:
-            cites = _parsed(contents(path)).get("cites")
-        except (OSError, ValueError, RecursionError):
+            cites = parsed(contents(path)).get("cites")
+        except (Unreadable, ValueError, RecursionError):
             return []
-        return [
-            name for name in cast("list[object]", cites if isinstance(cites, list) else []) if isinstance(name, str)
-        ]
+        names = cast("list[object]", cites if isinstance(cites, list) else [])
+        return [name for name in names if isinstance(name, str)]
 
-    def _ends(self, name: str, part: Row) -> Row:
-        """A row of `hunt` with both ends of its worst cases in files; those of an earlier run go."""
-        place, ours = self.path / WORST, re.compile(rf"{re.escape(name)}\.[0-9]+\.(lower|upper)\.json")
-        for file in list(place.iterdir()) if place.is_dir() else ():
-            if ours.fullmatch(file.name):
-                self._remove(file)
-        quoted = cast("list[Row]", part.get("worst") or [])
-        if not quoted:
-            return part
-        kept = [
-            {
-                **one,
-                **{
-                    key: self._beside(WORST, f"{name}.{n}.{end}", ".json", _as_text(one.get(key)))
-                    for key, end in (("certificate", "lower"), ("proof", "upper"))
-                },
-            }
-            for n, one in enumerate(quoted)
-        ]
-        return {**part, "worst": kept}
-
-    def rows(self, move: str, rows: list[Row]) -> None:
+    def rows(self, move: str, rows: Sequence[Row]) -> None:
         """Write the rows of one move as `<move>.json`."""
-        write(self.path / f"{move}.json", dumps(rows))
+        write(self.path / f"{move}.json", dumps([row.to_json() for row in rows]))
 
-    def finish(self, document: Mapping[str, object]) -> Path:
+    def finish(self, document: Json) -> Path:
         """Write audit.json, a line for each statement, and the marks of its rows."""
         path = self.path / AUDIT
-        rows = cast("list[Row]", document.get("statements", []))
+        rows = cast("list[Json]", document.get("statements", []))
         fields = {name: compact(value) for name, value in document.items() if name != "statements"}
         fields["statements"] = "\n".join(("[", ",\n".join(map(compact, rows)), "]"))
         write(path, "{" + ",\n".join(f'"{name}": {text}' for name, text in fields.items()) + "}\n")
@@ -299,15 +260,8 @@ class Folder:
     def _row(self, identifier: str) -> Path:
         return self.path / "rows" / f"{slug(identifier)}.json"
 
-    def _inner(self, part: Row, name: str, held: object, file: str | None) -> Row:
-        """A part of a row with its certificate in a file: the row's own file if it is the same certificate."""
-        mine = part.get("certificate")
-        shared = file if mine == held else None
-        own = self._beside("certificates", name, ".json", None if shared else _as_text(mine))
-        return {**part, "certificate": shared or own}
-
-    def _beside(self, kind: str, stem: str, suffix: str, content: str | None) -> str | None:
-        name = f"{kind}/{stem}{suffix}"
+    def _beside(self, name: str, content: str | None) -> str | None:
+        """Write a file of the folder, or remove it where there is no content; its name where it is there."""
         if content is None:
             self._remove(self.path / name)
             return None
@@ -320,18 +274,13 @@ class Folder:
         except OSError as error:
             raise unwritable(path, error) from error
 
-    def _file_digest(self, name: str, identifier: str, what: str) -> str:
-        """The digest of a file that a row names: one of the statement's own, never a path that leads elsewhere."""
-        own = re.escape(slug(identifier))
-        places = rf"certificates/{own}(\.[\w.~+-]+)?\.json|figures/{own}\.svg|{PROOFS}/{own}\.json"
-        ends = rf"{WORST}/{own}\.[0-9]+\.(lower|upper)\.json"
-        if not re.fullmatch(rf"{places}|{ends}", name, flags=re.ASCII):
-            raise Damaged(f"its {what} is none of its own files")
+    def _digest(self, name: str, what: str) -> str:
+        """The digest of a file that a row names."""
         try:
             return hashlib.sha256(contents(self.path / name)).hexdigest()
-        except FileNotFoundError as error:
+        except NotThere as error:
             raise Damaged(f"its {what} is missing") from error
-        except (OSError, ValueError) as error:
+        except Unreadable as error:
             raise Damaged(f"its {what} cannot be read") from error
 
     def _locked(self) -> int:
@@ -372,29 +321,22 @@ class Folder:
 def own_rows(path: Path) -> frozenset[str]:
     """The ids whose rows in this audit.json are as this user's own audit wrote them; none where nothing says so."""
     try:
-        document, marks = (_parsed(contents(file)) for file in (path, path.with_name(MARKS)))
-        rows = [(str(row["id"]), row) for row in cast("list[Row]", document["statements"])]
+        document, marks = (parsed(contents(file)) for file in (path, path.with_name(MARKS)))
+        rows = [(str(row["id"]), row) for row in cast("list[Json]", document["statements"])]
         others = {name for name, row in rows if not is_own("verdict", _said(document, row), marks.get(name))}
         return frozenset(name for name, _ in rows) - others  # of two rows with one id either may be read
-    except (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError):
+    except (Unreadable, ValueError, TypeError, KeyError, AttributeError, RecursionError):
         return frozenset()
 
 
-def _said(document: Mapping[str, object], row: Row) -> str:
+def _said(document: Json, row: Json) -> str:
     """All that a row of audit.json says, with what the file says of all rows."""
     about = {name: value for name, value in document.items() if name != "statements"}
     return json.dumps(json.loads(compact([about, row])), sort_keys=True)
 
 
-def unwritable(path: Path, error: OSError) -> UserError:
-    """The one line for a place that cannot be written."""
-    return UserError(
-        f"{path} ({error.strerror or error})", "a place that can be written", "choose another one with --out"
-    )
-
-
-def _usable(place: Path, *, link: bool) -> None:
-    """Raises `UserError` where something stands in the way of a folder and of the files in it."""
+def _must_be_usable(place: Path, *, link: bool) -> None:
+    """Raise `UserError` where something stands in the way of a folder and of the files in it."""
     try:
         mode = (place.stat() if link else place.lstat()).st_mode
     except FileNotFoundError:
@@ -408,60 +350,23 @@ def _usable(place: Path, *, link: bool) -> None:
             raise UserError(f"{place / name}, which is a folder", "a file or nothing", "remove it")
 
 
-def _named(row: Row) -> Iterator[tuple[str, str]]:
-    """Every file that a row names, and what it is."""
-    implicit: object = row.get("implicit")
-    inner = [
-        row.get("verify"),
-        row.get("hunt"),
-        *(cast("list[object]", implicit) if isinstance(implicit, list) else []),
-    ]
-    hunt = cast(Row, row.get("hunt") if isinstance(row.get("hunt"), dict) else row)
-    ends: object = hunt.get("worst")
-    inner += cast("list[object]", ends) if isinstance(ends, list) else []
-    for part in (row, *(cast(Row, part) for part in inner if isinstance(part, dict))):
-        for what in ("certificate", "counterexample", "proof", "figure"):
-            if isinstance(name := part.get(what), str):
-                yield name, what
+def _figure_file(row: Row) -> str:
+    return f"figures/{slug(row.id)}.svg"
 
 
-def contents(path: Path) -> bytes:
-    """The bytes of a regular file: never through a link, never from a pipe or a device, never without end."""
-    handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-    with os.fdopen(handle, "rb") as file:
-        status = os.fstat(handle)
-        if not stat.S_ISREG(status.st_mode) or status.st_size > MOST_BYTES:
-            raise ValueError("not a regular file of a reasonable size")
-        return file.read(MOST_BYTES)
+def _files(row: Row) -> dict[str, str]:
+    """Every file that a row names, and what it is; raises `Damaged` for a name that is none of its own."""
+    own = f"{CERTIFICATES}/{slug(row.id)}.json"
+    named = [(piece.held, piece.what, (piece.file, own)) for piece in pieces(row) if isinstance(piece.held, str)]
+    named += [] if row.figure is None else [(row.figure, "figure", (_figure_file(row),))]
+    for name, what, allowed in named:
+        if name not in allowed:
+            raise Damaged(f"its {what} is none of its own files")
+    return {name: what for name, what, _ in named}
 
 
-def _parsed(data: bytes) -> dict[str, object]:
-    """A JSON object; `ValueError` for anything else, NaN and numbers beyond all floats included."""
-
-    def finite(text: str) -> float:
-        if not math.isfinite(value := float(text)):
-            raise ValueError(text)
-        return value
-
-    read: object = json.loads(data.decode(), parse_constant=finite, parse_float=finite)
-    if not isinstance(read, dict):
-        raise ValueError("not an object")
-    return cast("dict[str, object]", read)
-
-
-def _row_digest(key: str, row: Row, files: object) -> str:
+def _row_digest(key: str, row: Json, files: object) -> str:
     return _digest(json.dumps([FORMAT, key, row, files], sort_keys=True, ensure_ascii=False))
-
-
-def as_lines(proof: Row) -> str:
-    """A proof as JSON, with a line for each judgement."""
-    fields = {name: compact(value) for name, value in proof.items() if name != "judgements"}
-    fields["judgements"] = "\n".join(("[", ",\n".join(map(compact, cast("list[object]", proof["judgements"]))), "]"))
-    return "{" + ",\n".join(f'"{name}": {text}' for name, text in fields.items()) + "}\n"
-
-
-def _as_text(certificate: object) -> str | None:
-    return None if certificate is None else dumps(certificate)
 
 
 def _digest(text: str) -> str:

@@ -37,10 +37,10 @@ def namespace(*arrays: Array) -> Namespace:
     """
     if all(type(x) is np.ndarray for x in arrays):  # nearly always; the rest costs as much as a small sum
         return np
-    made = [x for x in arrays if hasattr(x, "shape")]
-    if all(isinstance(x, np.ndarray | np.generic | Taped) for x in made):
+    own = [x for x in arrays if hasattr(x, "shape")]
+    if all(isinstance(x, np.ndarray | np.generic | Taped) for x in own):
         return np
-    return array_api_compat.array_namespace(*made)
+    return array_api_compat.array_namespace(*own)
 
 
 def is_numpy(xp: Namespace) -> bool:
@@ -75,8 +75,8 @@ def broadcast_shape(what: str, *shapes: Sequence[int]) -> tuple[int, ...]:
     try:
         return tuple(np.broadcast_shapes(*(tuple(s) for s in shapes)))
     except ValueError:
-        given = ", ".join(str(tuple(s)) for s in shapes)
-        raise fail(f"{what} {given}", "shapes that broadcast", "give every array the same leading axes") from None
+        listed = ", ".join(str(tuple(s)) for s in shapes)
+        raise fail(f"{what} {listed}", "shapes that broadcast", "give every array the same leading axes") from None
 
 
 def matvec(xp: Namespace, A: Array, x: Array) -> Array:

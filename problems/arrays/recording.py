@@ -266,10 +266,10 @@ def _item(tape: Tape, x: Taped, key: Any) -> Any:
             return _gathered(tape, x, parts)
         else:  # an ellipsis, a new axis, a list
             named.append(repr(part))
-    known = tape._known.get(name := ("item", x.place, *named))  # pyright: ignore[reportPrivateUsage]
-    if known is None:
-        known = tape.write(operator.getitem, (x.place, tape.put(key, ("key", *named))), x.value[key], name)
-    return known
+    entry = tape.index.get(name := ("item", x.place, *named))
+    if entry is None:
+        entry = tape.write(operator.getitem, (x.place, tape.put(key, ("key", *named))), x.value[key], name)
+    return entry
 
 
 def _gathered(tape: Tape, x: Taped, parts: tuple[Any, ...]) -> Any:
@@ -318,8 +318,8 @@ def _stacked(tape: Tape, arrays: Sequence[Any], axis: int = 0, **_: Any) -> Any:
 
 def _like(value: float | None) -> Callable[..., Any]:
     def run(tape: Tape, x: Taped, fill: float | None = None, dtype: Any = None, **_: Any) -> Any:
-        made = np.full(x.shape, value if fill is None else fill, dtype or x.dtype)
-        return Taped(tape, tape.place(made), made)
+        filled = np.full(x.shape, value if fill is None else fill, dtype or x.dtype)
+        return Taped(tape, tape.place(filled), filled)
 
     return run
 
@@ -390,23 +390,23 @@ def _generic(tape: Tape, function: Any, args: Sequence[Any], kwargs: Mapping[str
     first = sum(x is _HOLE for x in plan)
     rest = tuple(plan[first:])
 
-    def filled(x: Any, given: Iterator[Any]) -> Any:
+    def filled(x: Any, rest: Iterator[Any]) -> Any:
         if x is _HOLE:
-            return next(given)
-        return tuple(filled(part, given) for part in cast("Any", x)) if isinstance(x, tuple) else x
+            return next(rest)
+        return tuple(filled(part, rest) for part in cast("Any", x)) if isinstance(x, tuple) else x
 
     def simple(*arrays: Any) -> Any:
         return function(*arrays, *rest, **options)
 
     def nested(*arrays: Any) -> Any:
-        given = iter(arrays)
-        return function(*[filled(x, given) for x in plan], **{name: filled(x, given) for name, x in options.items()})
+        left = iter(arrays)
+        return function(*[filled(x, left) for x in plan], **{name: filled(x, left) for name, x in options.items()})
 
     run = simple if first == len(arrays) and all(x is _HOLE for x in plan[:first]) else nested
-    made = tape.call(run, *arrays, key=(function, repr(plan), repr(options)))
-    if hasattr(made.value, "dtype"):
-        return made
-    return tuple(tape.call(operator.getitem, made, i) for i in range(len(made.value)))  # several arrays
+    result = tape.call(run, *arrays, key=(function, repr(plan), repr(options)))
+    if hasattr(result.value, "dtype"):
+        return result
+    return tuple(tape.call(operator.getitem, result, i) for i in range(len(result.value)))  # several arrays
 
 
 class _Hole:

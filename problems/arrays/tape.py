@@ -50,12 +50,12 @@ class Tape:
         self.inputs: dict[str, int] = {}
         self.outputs: tuple[int, ...] = ()
         self.computed: list[Array] = []  # the outputs of the batch that was recorded
-        self._known: dict[Any, Any] = {}
+        self.index: dict[Any, Any] = {}  # key -> what is written down for it, while recording
         self._kept: list[Any] = []  # constants that are known by identity stay alive
         self._filled: dict[int, list[Any]] = {}  # constants for the last two numbers of rows
 
     def replay(self, batch: Mapping[str, Array]) -> list[Array] | None:
-        """The same of another batch, or None where it branches otherwise."""
+        """The outputs of another batch, or None where it branches otherwise."""
         values = self.sized_for(len(next(iter(batch.values())))).copy()
         for name, place in self.inputs.items():
             values[place] = batch[name]
@@ -119,21 +119,21 @@ class Tape:
         """`function(*args)`, written down; `key` says what is called where functions are made for one call."""
         places = tuple([x.place if isinstance(x, Entry) else self.place(x) for x in args])
         key = (key or function, places)
-        known = self._known.get(key)
-        if known is None:
+        entry = self.index.get(key)
+        if entry is None:
             value = function(*[x.value if isinstance(x, Entry) else x for x in args])
-            known = self.write(function, places, value, key)
-        return known
+            entry = self.write(function, places, value, key)
+        return entry
 
     def write(self, function: Callable[..., Any], places: tuple[int, ...], value: Any, key: Any) -> Any:
         to = len(self.values)
-        written = self._known[key] = self.entry(self, to, value)
+        written = self.index[key] = self.entry(self, to, value)
         self.operations.append((function, to, places))
         self.values.append(None)
         return written
 
     def pair(self, ufunc: Any, a: Any, b: Any) -> Any:
-        """The same for a function of two arrays, one of them of this tape."""
+        """A call of a function of two arrays, one of them of this tape."""
         if ufunc.signature is not None:  # works on whole axes
             return self.call(ufunc, a, b)
         if not isinstance(a, Entry):
@@ -142,20 +142,20 @@ class Tape:
             b = self.number(b, a)
         places = a.place, b.place
         key = ufunc, places
-        known = self._known.get(key)
-        return self.write(ufunc, places, ufunc(a.value, b.value), key) if known is None else known
+        entry = self.index.get(key)
+        return self.write(ufunc, places, ufunc(a.value, b.value), key) if entry is None else entry
 
     def number(self, x: Any, beside: Entry) -> Any:
         """A constant beside an array. One number is an array without axes, which NumPy is quickest with."""
         if (type(x) is float or type(x) is int) and beside.value.dtype.kind == "f":
             x = float(x)
-            known = self._known.get(key := ("number", x, x == 0 and str(x)))
-            if known is None:
+            entry = self.index.get(key := ("number", x, x == 0 and str(x)))
+            if entry is None:
                 if x and x % self.rows == 0:
                     raise NotTaped("a number that may be that of the rows")
                 value = np.asarray(x)
-                known = self._known[key] = self.entry(self, self.place(value), value)
-            return known
+                entry = self.index[key] = self.entry(self, self.place(value), value)
+            return entry
         if isinstance(x, np.ndarray) and x.size == 1 and x.ndim and x.ndim <= beside.value.ndim:
             x = cast("Array", x).reshape(())
         return self.entry(self, self.place(x), x)
@@ -176,19 +176,19 @@ class Tape:
         return self.put(x, id(x))
 
     def put(self, x: Any, key: Any) -> int:
-        if key not in self._known:
-            self._known[key] = len(self.values)
+        if key not in self.index:
+            self.index[key] = len(self.values)
             self.values.append(x)
             self._kept.append(x)
-        return self._known[key]
+        return self.index[key]
 
     def sized(self, size: Callable[[int], Any], key: Any) -> int:
         """Where something is that is made from the number of rows."""
-        if key not in self._known:
-            self._known[key] = len(self.values)
+        if key not in self.index:
+            self.index[key] = len(self.values)
             self.sizes[len(self.values)] = size
             self.values.append(None)
-        return self._known[key]
+        return self.index[key]
 
     def grown(self, x: Array) -> int:
         """A constant with one row per instance: all equal, or the numbers of the rows."""
@@ -243,7 +243,7 @@ class Tape:
                     needed[place] = True
         self.steps = kept[::-1]
         self.sizes = {place: size for place, size in self.sizes.items() if needed[place]}
-        self._known, self._kept, self.operations = {}, [], []
+        self.index, self._kept, self.operations = {}, [], []
 
 
 def key_of(x: Any) -> Any:

@@ -151,5 +151,5 @@ def folded(mean: Array, variance: Array) -> Array:
     with np.errstate(divide="ignore", invalid="ignore"):
         spread = np.sqrt(variance)
         z = (mean / spread).astype(np.float64)
-        made: Array = spread * math.sqrt(2 / math.pi) * np.exp(-(z**2) / 2) + mean * _special.erf(z / math.sqrt(2))
-    return namespace(made).where(variance > 0, made, np.abs(mean))
+        size: Array = spread * math.sqrt(2 / math.pi) * np.exp(-(z**2) / 2) + mean * _special.erf(z / math.sqrt(2))
+    return namespace(size).where(variance > 0, size, np.abs(mean))

@@ -21,8 +21,8 @@ def digits() -> tuple[Array, Array]:
         from sklearn import datasets  # pyright: ignore
     except ImportError as error:
         raise fail("no scikit-learn", "the extra `data`", "pip install 'fedaudit[data]'") from error
-    made = cast("Any", datasets).load_digits()
-    return np.asarray(made.data, dtype=np.float64), np.asarray(made.target)
+    images = cast("Any", datasets).load_digits()
+    return np.asarray(images.data, dtype=np.float64), np.asarray(images.target)
 
 
 def partition(
@@ -78,11 +78,11 @@ def observe(
 ) -> list[Observed]:
     """The grid of table 3.1 on one dataset: what figures 3.3 to 3.5 show."""
     upper = np.triu_indices(C, 1)
-    found: list[Observed] = []
+    levels: list[Observed] = []
     for data in data_imbalances:
         for classes in class_imbalances:
             drawn = [partition(labels, C, classes, data, np.random.default_rng(seed)) for seed in seeds]
             mis = misalignment(np.stack([messages(X, parts) for parts in drawn]))
             A = adjacency(mis)
-            found.append(Observed(classes, data, mis[:, *upper], spectrum(A), homogeneity(A)))
-    return found
+            levels.append(Observed(classes, data, mis[:, *upper], spectrum(A), homogeneity(A)))
+    return levels

@@ -20,7 +20,7 @@ from .quadratic import solved
 
 
 @dataclass(frozen=True, slots=True)
-class Family:
+class RegulariserFamily:
     name: str
     names: tuple[str, ...] = ()  # of its genes, in (up, down) or theta
     ridge: bool = False
@@ -53,10 +53,10 @@ class Family:
 FAMILIES = {
     family.name: family
     for family in (
-        Family("none"),
-        Family("l1", ("theta",)),
-        Family("pinball", ("up", "down")),
-        Family("ridge", ("theta",), ridge=True),
+        RegulariserFamily("none"),
+        RegulariserFamily("l1", ("theta",)),
+        RegulariserFamily("pinball", ("up", "down")),
+        RegulariserFamily("ridge", ("theta",), ridge=True),
     )
 }
 
@@ -69,7 +69,7 @@ def longest(parts: Mapping[str, Array], d: int) -> Array:
 
 
 def minimiser(A: Array, b: Array, g: Mapping[str, Any]) -> Array | None:
-    """Of w'Aw/2 - b'w + g(w) in rationals: the sign pattern that is consistent; None if there is none."""
+    """The minimiser of w'Aw/2 - b'w + g(w) in rationals, by the one consistent sign pattern; None if there is none."""
     d = len(b)
     H = A + Fraction(g["ridge"]) * np.eye(d, dtype=int)
     for signs in product((0, 1, -1), repeat=d) if g["up"] or g["down"] else [(1,) * d]:

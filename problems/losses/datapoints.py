@@ -82,7 +82,7 @@ class DataPoints:
         return lambda x: of(x) - least
 
     def full_prox(self, x: Array, step: Array) -> Array:
-        """Of f, at points (.., n, c, d); step (n, 1, 1) or a number."""
+        """The proximal points of f at (.., n, c, d); step (n, 1, 1) or a number."""
         return self.back(self.whole.spread().prox(self.along(x), _array(x, step)))
 
     def minibatches(self, b: int, shared: bool) -> tuple[np.ndarray, Array]:

@@ -37,11 +37,11 @@ class Tasks:
         return self.base.before(-2).plus(self.p @ self.a, self.p @ self.b, self.eta.before(-2))
 
     def slopes(self, w: Array) -> Slopes:
-        """Of all losses l_z at points w (..., K, d)."""
+        """The slopes that all losses l_z consist of, at points w (..., K, d)."""
         return Slopes(self.base.before(-2).grad(w), self.eta.before(-2).grad(w))
 
     def drawn(self) -> Drawn:
-        """Of the first user's data."""
+        """A data point as the first user draws it."""
         q = self.p[..., 0, :, None]
         a, b = (summed(np, q * x, -2)[..., None, :] for x in (self.a, self.b))
         return Drawn(q, a, b, self.a - a, self.b - b)
@@ -122,7 +122,7 @@ class Slopes:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Drawn:
-    """Of a point z with probabilities q (..., m, 1): means (..., 1, d) and what a_z and b_z (..., m, d) differ by."""
+    """A point z of probability q (..., m, 1): the means (..., 1, d) of a_z and b_z, and how far each is off."""
 
     q: Array
     a: Array
@@ -132,12 +132,12 @@ class Drawn:
 
     @property
     def variance(self) -> Array:
-        """Of b_z, (..., 1, d)."""
+        """The variance of b_z, (..., 1, d)."""
         return summed(np, self.q * self.off_b**2, -2)[..., None, :]
 
     @property
     def covariance(self) -> Array:
-        """Of a_z and b_z, (..., 1, d)."""
+        """The covariance of a_z and b_z, (..., 1, d)."""
         return summed(np, self.q * self.off_a * self.off_b, -2)[..., None, :]
 
     def spread(self, eta: Array) -> Array:
@@ -176,21 +176,21 @@ def meta_derivative(f: Splines, w: Array, alpha: Array) -> Array:
 def counts(m: int, size: int) -> tuple[Array, Array]:
     """How often each of m points may stand in a batch (K, m), and the number of such batches (K,)."""
     picks = list(combinations_with_replacement(range(m), size))
-    made = np.array([np.bincount(pick, minlength=m) for pick in picks])
-    return made, np.array([factorial(size) // prod(factorial(int(c)) for c in row) for row in made])
+    table = np.array([np.bincount(pick, minlength=m) for pick in picks])
+    return table, np.array([factorial(size) // prod(factorial(int(c)) for c in row) for row in table])
 
 
 def batches(q: Array, size: int) -> tuple[Array, Array]:
     """Shares of the points in a batch (K, m) and its probability (..., K), for probabilities q (..., m)."""
-    made, ways = counts(q.shape[-1], size)
+    table, ways = counts(q.shape[-1], size)
     powers = [1 + 0 * q]
     for _ in range(size):
         powers.append(powers[-1] * q)
     each = np.stack(powers, axis=0)  # (size + 1, ..., m)
     chance = ways[(slice(None), *(None,) * (q.ndim - 1))]
     for z in range(q.shape[-1]):
-        chance = chance * each[..., z][made[:, z]]
-    return made / size, np.moveaxis(chance, 0, -1)
+        chance = chance * each[..., z][table[:, z]]
+    return table / size, np.moveaxis(chance, 0, -1)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -290,14 +290,14 @@ def variation(p: Array) -> Array:
 def trees(m: int) -> list[list[tuple[int, int, list[int]]]]:
     """The spanning trees of m points, each edge (u, v) with the points on the side of u."""
     pairs = [(u, v) for v in range(m) for u in range(v)]
-    found: list[list[tuple[int, int, list[int]]]] = []
+    spanning: list[list[tuple[int, int, list[int]]]] = []
     for edges in product(pairs, repeat=m - 1):
         if list(edges) != sorted(set(edges)):
             continue
         sides = [_side(m, [e for e in edges if e != edge], edge[0]) for edge in edges]
         if all(v not in side for (_, v), side in zip(edges, sides, strict=True)) and len(_side(m, edges, 0)) == m:
-            found.append([(u, v, side) for (u, v), side in zip(edges, sides, strict=True)])
-    return found
+            spanning.append([(u, v, side) for (u, v), side in zip(edges, sides, strict=True)])
+    return spanning
 
 
 def _side(m: int, edges: list[tuple[int, int]] | tuple[tuple[int, int], ...], start: int) -> list[int]:

@@ -49,7 +49,7 @@ class Pieces:
         return self.slopes(w)[1]
 
     def spread(self, axes: int = 1) -> Pieces:
-        """The same functions with `axes` more batch axes of length 1 at the end: for several points a function."""
+        """These functions with `axes` more batch axes of length 1 at the end: for several points a function."""
         place = (..., *(None,) * axes)
         x, jump, bend = (k[(*place, slice(None))] for k in (self.x, self.jump, self.bend))
         return Pieces(x, jump, bend, self.a[place], self.s[place], self.c[place])
@@ -127,7 +127,7 @@ class Pieces:
         return (4 * e[..., 1] - 3 * e[..., 0] - e[..., 2]) / (2 * h)
 
     def reach(self, eps: Array) -> tuple[Array, Array]:
-        """Of a strictly convex f: the ends (...) of the interval where f <= min f + eps."""
+        """The ends (...) of the interval where f <= min f + eps, of a strictly convex f."""
         w = self.convex_least()
         return self._reach(w, eps, -1), self._reach(w, eps, 1)
 

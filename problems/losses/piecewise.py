@@ -165,7 +165,7 @@ class Piecewise:
         bend = self.p[..., None] * self.bend
 
         def lean(w: Array) -> Array:
-            """The same in fewer passes, for arrays that do not fit into the nearest cache."""
+            """What `gap` is, in fewer passes, for arrays that do not fit into the nearest cache."""
             xp = namespace(w)
             y = w[..., None, :] - self.c
             if y.shape[-u.ndim :] != u.shape:

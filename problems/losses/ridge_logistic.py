@@ -67,7 +67,7 @@ class RidgeLogistic:
         free = RidgeLogistic(self.ba, self.p, self.lam)
 
         def mean(of: Callable[[Array], Array]) -> Callable[[Array], Array]:
-            """Of what is (n, C, ..) at (n, 1, d), the mean (n, 1, ..)."""
+            """The mean (n, 1, ..) over the clients of a function that is (n, C, ..) at (n, 1, d)."""
 
             def at(x: Array) -> Array:
                 parts = of(x)

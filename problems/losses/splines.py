@@ -61,12 +61,12 @@ class Splines:
         return xp.sum(s * _past(xp, w[..., None] - self.x, power), axis=-1)
 
     def over(self, axis: int = 1) -> Splines:
-        """The same losses with `axis` new batch axes at the end, to be broadcast against points."""
+        """These losses with `axis` new batch axes at the end, to be broadcast against points."""
         index = (..., *(None,) * axis)
         return Splines(self.x[(*index, slice(None))], self.s[(*index, slice(None))], self.a[index], self.g[index])
 
     def before(self, axis: int) -> Splines:
-        """The same losses with a new batch axis at `axis` (negative, counted without the knots)."""
+        """These losses with a new batch axis at `axis` (negative, counted without the knots)."""
         xp = namespace(self.x)
         many = (xp.expand_dims(part, axis=axis - 1) for part in (self.x, self.s))
         return Splines(*many, *(xp.expand_dims(part, axis=axis) for part in (self.a, self.g)))
@@ -106,8 +106,8 @@ class Splines:
         crosses = bend[..., :-1] * bend[..., 1:] < 0
         way = (right - left) * bend[..., :-1] / xp.where(crosses, fall, 1 + 0 * fall)  # from a knot to the zero
         turn = slope[..., :-1] + xp.where(crosses, bend[..., :-1] * way / 2, 0 * way)
-        found = xp.concat([self.g[..., None], slope, turn], axis=-1)
-        return xp.min(found, axis=-1), xp.max(found, axis=-1)
+        slopes = xp.concat([self.g[..., None], slope, turn], axis=-1)
+        return xp.min(slopes, axis=-1), xp.max(slopes, axis=-1)
 
     @property
     def lowest(self) -> Array:

@@ -65,8 +65,8 @@ class AllPaths(Law):
             return place
         C, size, n = setup.problem.C, chance.shape[0], setup.start.shape[0]
         picks = draws(C, *(setup.sampling or ("without_replacement", C)))
-        counts = self.scope.known("counts", lambda: [c for c, _ in picks])
-        likely = self.scope.known("likely", lambda: [q for _, q in picks])
+        counts = self.scope.on_device("counts", lambda: [c for c, _ in picks])
+        likely = self.scope.on_device("likely", lambda: [q for _, q in picks])
         fold, batch = len(picks), None
         if setup.minibatch is None:
             chance = xp.reshape(likely[:, None] * chance, (-1,))
@@ -79,7 +79,7 @@ class AllPaths(Law):
             batch = np.repeat(np.tile(rows, (len(picks), 1)), size, axis=0)
         state = {name: tiled(xp, x, fold) for name, x in place.state.items()}
         counts = repeated(xp, counts, size)
-        return replace(place, state=state, chance=chance, counts=counts, batch=batch, known={})
+        return replace(place, state=state, chance=chance, counts=counts, batch=batch, values={})
 
     def stepped(self, place: Place) -> Place:
         """One local step of every outcome; it branches into the signs of the noise."""
@@ -103,7 +103,7 @@ class AllPaths(Law):
 
         wide = {name: wider(x) for name, x in place.state.items() if name not in rules}
         own = {name: wider(x) for name, x in place.own.items()}
-        after = replace(place, k=place.k + 1, own=own, chance=chance, counts=counts, known={})
+        after = replace(place, k=place.k + 1, own=own, chance=chance, counts=counts, values={})
         if any(rule.curved for rule in rules.values()):
             return replace(after, state=wide | self.curved(place, size))
         kick = signs[:, None, :, None] * scope.v
@@ -131,7 +131,7 @@ class AllPaths(Law):
             lead = [signs.shape[0] if axis == draw or setup.shared else 1 for axis in range(axes)]
             kicks.append(xp.reshape(kick, (*lead, 1, *kick.shape[1:])))
         rough = None if setup.h is None else kicks[-1]
-        after = scope.carried(replace(place, kick=tuple(kicks), rough=rough, known={}), "local")
+        after = scope.carried(replace(place, kick=tuple(kicks), rough=rough, values={}), "local")
         lead = (*(signs.shape[0] for _ in range(axes)), size)
         changed = {
             name: spread_to(xp, after[name], (*lead, *after[name].shape[-3:])) for name in scope.rules.phases["local"]
@@ -173,7 +173,7 @@ class AllPaths(Law):
         signs, total = self.signs(), None
         for row in range(signs.shape[0]):
             kick = signs[row, None, None, :, None] * scope.v
-            x = value(replace(place, kick=kick, known={})) / signs.shape[0]
+            x = value(replace(place, kick=kick, values={})) / signs.shape[0]
             total = x if total is None else total + x
         return total
 
@@ -182,7 +182,7 @@ class AllPaths(Law):
         return self.chosen("signs", self.sources(), self.scope.v.shape[-2])
 
     def signs_of_draw(self) -> Array:
-        """The same of one draw, where a step draws more than once, (S, C) or (S, 1)."""
+        """Every outcome of the signs of one draw, where a step draws more than once, (S, C) or (S, 1)."""
         C = self.scope.setup.problem.C
         return self.chosen("signs of a draw", [i for i in self.sources() if i < C], C)
 
@@ -195,7 +195,7 @@ class AllPaths(Law):
             chosen = (dict(zip(sources, signs, strict=True)) for signs in product((1.0, -1.0), repeat=len(sources)))
             return [[row.get(i, 0.0) for i in range(size)] for row in chosen]
 
-        return self.scope.known(name, rows)
+        return self.scope.on_device(name, rows)
 
     def sources(self) -> list[int]:
         """Draws of a step that have noise, of C or, where it draws more than once, 2 C or 3 C."""

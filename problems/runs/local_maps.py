@@ -83,18 +83,18 @@ def server_round(rules: Programme) -> Round | None:
     assert first is not None
     moved = plus(first[step.name], begun[step.name], MINUS)
     stepped: Form = {(name, power, True): coefficient for (name, power, _), coefficient in moved.items()}
-    known = begun | {step.name: plus(begun[step.name], stepped, ONE)}
-    ended = _all_formed(rules, "end", known)
+    by_name = begun | {step.name: plus(begun[step.name], stepped, ONE)}
+    ended = _all_formed(rules, "end", by_name)
     if ended is None:
         return None
-    known |= ended
+    by_name |= ended
     own: dict[str, Form] = {name: {(name, 0, False): ONE} for name in rules.kept}
     mean: dict[str, Form] = {name: {} for name in rules.kept}
     for target, rule in rules.phases["update"].items():
         own[target] = {}
         for index, operation in rule.terms:
             coefficient, average = rules.coefficients[index], operation.op == "mean"
-            form = formed(rules, operation.args[0], known) if average else _inside(rules, operation, {})
+            form = formed(rules, operation.args[0], by_name) if average else _inside(rules, operation, {})
             if form is None or not (average or operation.op in ("name", "zero")):
                 return None
             for key, inside in form.items():  # weights sum to one
@@ -104,32 +104,32 @@ def server_round(rules: Programme) -> Round | None:
     return Round(step.slope, own, mean) if names <= {"", *rules.server} else None
 
 
-def _all_formed(rules: Programme, phase: str, known: Mapping[str, Form]) -> dict[str, Form] | None:
-    forms = {name: formed(rules, rule, known) for name, rule in rules.phases[phase].items()}
+def _all_formed(rules: Programme, phase: str, by_name: Mapping[str, Form]) -> dict[str, Form] | None:
+    forms = {name: formed(rules, rule, by_name) for name, rule in rules.phases[phase].items()}
     return {name: form for name, form in forms.items() if form is not None} if None not in forms.values() else None
 
 
-def formed(rules: Programme, rule: Linear, known: Mapping[str, Form]) -> Form | None:
-    """A rule at a client as a form, without noise; `known` vectors are replaced."""
+def formed(rules: Programme, rule: Linear, by_name: Mapping[str, Form]) -> Form | None:
+    """A rule at a client as a form, without noise; vectors that have a form `by_name` are replaced by it."""
     total: Form = {}
     for index, operation in rule.terms:
-        inside = _inside(rules, operation, known)
+        inside = _inside(rules, operation, by_name)
         if inside is None:
             return None
         total = plus(total, inside, rules.coefficients[index])
     return total
 
 
-def _inside(rules: Programme, operation: Operation, known: Mapping[str, Form]) -> Form | None:
+def _inside(rules: Programme, operation: Operation, by_name: Mapping[str, Form]) -> Form | None:
     match operation.op:
         case "name":
-            return known.get(operation.name, {(operation.name, 0, False): ONE})
+            return by_name.get(operation.name, {(operation.name, 0, False): ONE})
         case "zero":
             return {}
         case "noisy":
-            return formed(rules, operation.args[0], known)
+            return formed(rules, operation.args[0], by_name)
         case "grad":
-            at = formed(rules, operation.args[0], known)
+            at = formed(rules, operation.args[0], by_name)
             slope = None if at is None else {(name, power + 1, s): c for (name, power, s), c in at.items()}
             return None if slope is None else plus(slope, {("", 0, False): ONE}, MINUS)
         case _:
@@ -264,14 +264,14 @@ def states(M: Array, c: Array, z: Array, T: int, ahead: int) -> Iterator[tuple[i
             rounds.append(matvec(xp, M, rounds[-1]) + c)
         yield 0, xp.stack(rounds)
         return
-    known, slope, add = z[..., None], M, c[..., None]
-    while known.shape[-1] < min(ahead, T + 1):
-        known = xp.concat([known, xp.matmul(slope, known) + add], axis=-1)
+    block, slope, add = z[..., None], M, c[..., None]
+    while block.shape[-1] < min(ahead, T + 1):
+        block = xp.concat([block, xp.matmul(slope, block) + add], axis=-1)
         slope, add = xp.matmul(slope, slope), xp.matmul(slope, add) + add
-    for t in range(0, T + 1, known.shape[-1]):
+    for t in range(0, T + 1, block.shape[-1]):
         if t > 0:
-            known = xp.matmul(slope, known) + add
-        yield t, xp.moveaxis(known[..., : min(known.shape[-1], T + 1 - t)], -1, 0)
+            block = xp.matmul(slope, block) + add
+        yield t, xp.moveaxis(block[..., : min(block.shape[-1], T + 1 - t)], -1, 0)
 
 
 def along_eigenvectors(n: int, C: int, d: int, E: int, rounds: int) -> bool:

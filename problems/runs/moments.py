@@ -19,8 +19,8 @@ ROUNDING = 1e-13  # of the terms of a sum
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Law:
-    """One round: what begins it, `fall` and `lack` (what one step and all E lack to the identity), what ends it.
+class RoundMap:
+    """A round in three factors: how it begins, its steps (I minus `fall` each, I minus `lack` together), how it ends.
 
     All of them multiply E (1, z)(1, z)', written row after row, or the same of all vectors inside the round.
     """
@@ -61,7 +61,7 @@ class Moments:
         moved = replace(setup, problem=near, start=-centre, w_star=None, box=box)
         return replace(scope, setup=moved, constants={})
 
-    def law(self) -> tuple[Law, Array]:
+    def law(self) -> tuple[RoundMap, Array]:
         """And where a step does not leave the box (n,)."""
         scope, xp, setup = self.scope, self.scope.xp, self.scope.setup
         before, within = self.columns(whole=False), self.columns(whole=True)
@@ -94,7 +94,7 @@ class Moments:
             drawn = xp.asarray([counts], dtype=xp.float64)
             state = self.carried(self.carried(within, "end", counts=drawn), "update", counts=drawn)
             update = update + chance * self.lifted(self.rows(within, state, whole=False))
-        return Law(self.lifted(begin), fall, lack, sums, update), held
+        return RoundMap(self.lifted(begin), fall, lack, sums, update), held
 
     def names(self, whole: bool) -> Sequence[str]:
         rules = self.scope.rules
@@ -163,7 +163,7 @@ class Moments:
         full = self.under(1, rows)
         return pairs(self.scope.xp, full, full)
 
-    def value(self, measure: Measure, law: Law, held: Array) -> Array:
+    def value(self, measure: Measure, law: RoundMap, held: Array) -> Array:
         """(n, 1), (n, T + 1) or (n, T, E + 1); not a number where the run leaves the box."""
         xp, setup = self.scope.xp, self.scope.setup
         start = initial(self.scope)
@@ -188,8 +188,8 @@ class Moments:
                 values.append(summed(xp, form * matvec(xp, law.sums, matvec(xp, law.begin, y + far))) / setup.E)
             else:
                 values.append(cancelled(xp, form * y) + summed(xp, form * far))
-        found = xp.stack(values, axis=1)
-        return xp.where(xp.reshape(held, (-1,) + (1,) * (found.ndim - 1)), found, xp.full_like(found, float("nan")))
+        curve = xp.stack(values, axis=1)
+        return xp.where(xp.reshape(held, (-1,) + (1,) * (curve.ndim - 1)), curve, xp.full_like(curve, float("nan")))
 
     def form(self, measure: Measure, whole: bool) -> Array:
         """A measure as a row (n, (1 + D)^2) that multiplies the moments: the mean over all draws."""
@@ -210,8 +210,8 @@ class Moments:
         """An atom as a matrix (n, 1 + D, 1 + D) between (1, x) and (1, x)."""
         xp, problem = self.scope.xp, self.scope.setup.problem
         innermost = atom if atom.inside is None else atom.inside
-        found = [wide.linear(arg, place) for arg in innermost.args]
-        xs = [xp.permute_dims((wide.wide(x) if atom.inside else x)[:, 0, ...], (1, 2, 3, 0)) for x in found]
+        vectors = [wide.linear(arg, place) for arg in innermost.args]
+        xs = [xp.permute_dims((wide.wide(x) if atom.inside else x)[:, 0, ...], (1, 2, 3, 0)) for x in vectors]
         x, turned = xs[0], xp.matrix_transpose(xs[0])  # (n, c, d, 1 + D)
         if innermost.op == "f_i":
             slope = matvec(xp, turned, problem.b)[..., None, :]

@@ -61,7 +61,7 @@ class Balls(Law):
         width = 1 if phase == "update" else self.scope.setup.problem.C
         rules = self.scope.rules.phases[phase].items()
         wider = {name: self.wide(self.radius(rule, place, place.radius), width) for name, rule in rules}
-        return replace(place, state=self.scope.carried(place, phase), k=place.k + steps, known={},
+        return replace(place, state=self.scope.carried(place, phase), k=place.k + steps, values={},
                        radius=place.radius | wider)  # fmt: skip
 
     def wide(self, x: Array, clients: int) -> Array:

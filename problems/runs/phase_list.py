@@ -35,7 +35,7 @@ def flat(rules: Programme, phase: str, drawn: bool) -> Flat:
     lister = _Lister(rules, drawn)
     targets = [(name, lister.sum(rule)) for name, rule in rules.phases[phase].items()]
     first = {name: place for place, name in enumerate(lister.names)}
-    places = [first[item] if isinstance(item, str) else len(first) + item for item in lister.found]
+    places = [first[item] if isinstance(item, str) else len(first) + item for item in lister.vectors]
     steps = [
         Step(
             step.operation,
@@ -50,36 +50,36 @@ def flat(rules: Programme, phase: str, drawn: bool) -> Flat:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Lister:
-    """`found` are the vectors in the order in which they were met: names, or numbers of steps."""
+    """`vectors` are in the order in which they were met: names, or numbers of steps."""
 
     rules: Programme
     drawn: bool
     names: list[str] = field(default_factory=list[str])
     steps: list[Step] = field(default_factory=list[Step])
-    found: list[str | int] = field(default_factory=list[str | int])
-    known: dict[Operation | Terms, int] = field(default_factory=dict[Operation | Terms, int])
+    vectors: list[str | int] = field(default_factory=list[str | int])
+    index: dict[Operation | Terms, int] = field(default_factory=dict[Operation | Terms, int])
 
     def sum(self, rule: Linear) -> int:
         terms = tuple((coefficient, self.vector(operation)) for coefficient, operation in rule.terms)
         if len(terms) == 1 and self.rules.coefficients[terms[0][0]] == ONE:
             return terms[0][1]
-        if terms not in self.known:
-            self.known[terms] = self.add(Step(None, terms=terms))
-        return self.known[terms]
+        if terms not in self.index:
+            self.index[terms] = self.add(Step(None, terms=terms))
+        return self.index[terms]
 
     def vector(self, operation: Operation) -> int:
-        if operation not in self.known:
+        if operation not in self.index:
             if operation.op == "name":
                 self.names.append(operation.name)
-                self.found.append(operation.name)
-                self.known[operation] = len(self.found) - 1
+                self.vectors.append(operation.name)
+                self.index[operation] = len(self.vectors) - 1
             else:
                 closed = operation.op == "noisy" and self.drawn
                 places = () if closed else tuple(self.sum(arg) for arg in operation.args)
-                self.known[operation] = self.add(Step(operation, places))
-        return self.known[operation]
+                self.index[operation] = self.add(Step(operation, places))
+        return self.index[operation]
 
     def add(self, step: Step) -> int:
         self.steps.append(step)
-        self.found.append(len(self.steps) - 1)
-        return len(self.found) - 1
+        self.vectors.append(len(self.steps) - 1)
+        return len(self.vectors) - 1

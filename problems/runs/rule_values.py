@@ -104,15 +104,15 @@ class Scope:
             return place.state[operation.name]
         if operation.noisy and self.setup.v is not None:
             return self.operation(operation, place)
-        if operation not in place.known:
-            place.known[operation] = self.operation(operation, place)
-        return place.known[operation]
+        if operation not in place.values:
+            place.values[operation] = self.operation(operation, place)
+        return place.values[operation]
 
     def operation(self, operation: Operation, place: Place) -> Array:
         setup = self.setup
         if operation.op == "noisy" and setup.batches is not None:
             drawn = replace(setup, problem=setup.batches(place.t, place.k), batches=None)
-            return replace(self, setup=drawn).linear(operation.args[0], replace(place, known={}))
+            return replace(self, setup=drawn).linear(operation.args[0], replace(place, values={}))
         return self.applied(operation, [self.linear(arg, place) for arg in operation.args], place)
 
     def applied(self, operation: Operation, args: Sequence[Array], place: Place) -> Array:
@@ -162,9 +162,9 @@ class Scope:
     def drawn(self, place: Place) -> Any:
         """The risks of what the clients drew."""
         b = 1 if self.setup.minibatch is None else self.setup.minibatch[0]
-        if "drawn" not in place.known:
-            place.known["drawn"] = self.setup.problem.drawn(place.batch, b)
-        return place.known["drawn"]
+        if "drawn" not in place.values:
+            place.values["drawn"] = self.setup.problem.drawn(place.batch, b)
+        return place.values["drawn"]
 
     def proximal(self, x: Array, step: Any, whole: bool) -> Array:
         """The minimiser of every client's quadratic, or of their mean, + |. - x|^2/(2 step)."""
@@ -196,7 +196,7 @@ class Scope:
         return answer
 
     def thresholds(self, index: int, place: Place) -> Thresholds:
-        """Of the proximal points here; kept where all rounds have the same."""
+        """The thresholds of proximal points here; kept where all rounds have the same."""
         coefficient = self.coefficients[index]
         if place.t < 0 or (not isinstance(coefficient, float) and coefficient.shape[0] > 1):
             return self.regulariser.thresholds(place.at(coefficient))
@@ -225,7 +225,7 @@ class Scope:
         return self.setup.v is None or (steps is not None and number not in steps)
 
     def fresh(self, op: str, kick: Any) -> Array:
-        """Of the noise of a step, its first or its second draw."""
+        """The first or the second draw of a step's noise."""
         if isinstance(kick, tuple):
             return cast("tuple[Array, ...]", kick)[op == "again"]
         C = self.setup.problem.C
@@ -248,9 +248,9 @@ class Scope:
     def weights(self, weights: Weights | None, place: Place) -> Array:
         """One weight per client, (S or 1, n, C)."""
         assert weights is not None
-        if weights not in place.known:
-            place.known[weights] = self.weighed(weights, place)
-        return place.known[weights]
+        if weights not in place.values:
+            place.values[weights] = self.weighed(weights, place)
+        return place.values[weights]
 
     def weighed(self, weights: Weights, place: Place) -> Array:
         p, rows = self.setup.problem.p, self.setup.rows
@@ -266,7 +266,7 @@ class Scope:
         return self.weighed_by(weights, place)
 
     def weighed_by_step(self, weights: Weights, place: Place) -> Array:
-        """The same where outcomes are steps."""
+        """One weight per client (S, n, C), where outcomes are steps."""
         xp, E, p, rows = self.xp, self.setup.E, self.setup.problem.p, self.setup.rows
         steps = range(place.first, place.first + next(iter(place.state.values())).shape[0])
         if weights.op == "in_turn":
@@ -354,7 +354,7 @@ class Scope:
             self.constants[key] = self.column(x[None, ...], 0) if self.columns else x[None, ...]
         return self.constants[key]
 
-    def known(self, name: str, rows: Callable[[], Any]) -> Array:
+    def on_device(self, name: str, rows: Callable[[], Any]) -> Array:
         """Numbers of the host, brought to the device once."""
         if name not in self.constants:
             self.constants[name] = self.xp.asarray(rows(), dtype=self.xp.float64)
@@ -405,8 +405,8 @@ class Scope:
 
     def after(self, operation: Operation, places: Sequence[int], vectors: Sequence[Array], place: Place) -> Array:
         """An operation, unless a measure has asked for it here before."""
-        if operation in place.known and not (operation.noisy and self.setup.v is not None):
-            return place.known[operation]
+        if operation in place.values and not (operation.noisy and self.setup.v is not None):
+            return place.values[operation]
         if operation.args and not places:
             return self.operation(operation, place)
         return self.applied(operation, [vectors[i] for i in places], place)
@@ -415,13 +415,13 @@ class Scope:
         """A term that is the same in all steps of a round, written out for every client once: long loops are cheap."""
         raw = self.coefficients[index]
         t = 0 if isinstance(raw, float) or raw.shape[0] == 1 else place.t
-        known = self.constants.get((index, at))
-        if known is None or known[0] is not x or known[1] is not raw or known[2] != (t, shape):
+        kept = self.constants.get((index, at))
+        if kept is None or kept[0] is not x or kept[1] is not raw or kept[2] != (t, shape):
             term = place.at(raw) * x
             if term.ndim == len(shape) and all(a in (1, b) for a, b in zip(term.shape, shape, strict=True)):
                 term = np.broadcast_to(term, shape).copy()
-            known = self.constants[index, at] = x, raw, (t, shape), term
-        return known[3]
+            kept = self.constants[index, at] = x, raw, (t, shape), term
+        return kept[3]
 
     def sum(self, terms: Terms, vectors: Sequence[Array], place: Place, stays: frozenset[int]) -> Array:
         """Coefficients times vectors, added in their order; those at `stays` are the same in all steps of a round."""
@@ -506,7 +506,7 @@ class Scope:
         if measure.last:
             size = setup.problem.C if measure.last == "j" else setup.problem.d
             rest = replace(measure, at=measure.at[:-1])
-            each = [self.measure(rest, replace(place, known={}, last=last), expected) for last in range(size)]
+            each = [self.measure(rest, replace(place, values={}, last=last), expected) for last in range(size)]
             return self.xp.stack(each, axis=-1)
 
         total: Any = None

@@ -65,7 +65,7 @@ def draws(C: int, kind: str, m: int) -> tuple[tuple[tuple[int, ...], float], ...
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Place:
-    """Where rules are evaluated: the state, the noise of this step, who was drawn, the indices; what is known here."""
+    """Where rules are evaluated: the state, the noise of this step, who was drawn, the indices."""
 
     state: State
     t: int  # or ROUNDS, ENDS
@@ -74,7 +74,7 @@ class Place:
     rough: Array = None  # (.., C, d): what is on the diagonal of the Hessians' noise
     counts: Array = None  # (S, C)
     batch: Any = None  # (S, C): which minibatch each client drew, on the host
-    known: dict[Any, Array] = field(default_factory=dict[Any, Array])  # operations and weights
+    values: dict[Any, Array] = field(default_factory=dict[Any, Array])  # of operations and weights, once computed
     last: int = 0  # the other client, or the coordinate, that a measure looks at
     first: int = 0  # where outcomes are steps from this one on, one after the other
     chance: Array = None  # (S,) or (S, n): how probable every outcome is, where there are several

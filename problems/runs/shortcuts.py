@@ -39,24 +39,24 @@ class AffineSteps:
 
     scope: Scope
     local: forward.Local
-    known: dict[str, Any] = field(default_factory=dict[str, Any])
+    kept: dict[str, Any] = field(default_factory=dict[str, Any])
 
     def advance(self, place: Place, before: Place) -> State:
         """The state after all steps; `before` the round began."""
         scope, setup, name = self.scope, self.scope.setup, self.local.name
         varying = any(x.shape[0] > 1 for x in scope.factors)
-        if not self.known or varying:
-            number = self.known["number"] = scope.number_at(place.t)
+        if not self.kept or varying:
+            number = self.kept["number"] = scope.number_at(place.t)
             slope = [number(coefficient) for coefficient in self.local.slope]
             steps = forward.Stepper.of(setup.problem, slope, setup.start.shape[0], setup.E, 1 if varying else setup.T)
-            self.known["steps"] = steps
+            self.kept["steps"] = steps
             shape = (*setup.start.shape[:1], *setup.problem.b.shape[-2:])
             constant = spread_to(scope.xp, self.rest(place, lambda vector: vector == ""), shape)
-            self.known["constant"] = steps.laid(constant)
+            self.kept["constant"] = steps.laid(constant)
         moving = self.rest(place, lambda vector: vector != "")
         begin = scope.rules.phases["begin"]
         y = scope.linear(begin[name], before) if name in begin else place.state[name]  # one point for all, perhaps
-        y = self.known["steps"].advance(y[0, ...], self.known["constant"], moving, setup.E)
+        y = self.kept["steps"].advance(y[0, ...], self.kept["constant"], moving, setup.E)
         return place.state | {name: y[None, ...]}
 
     def rest(self, place: Place, wanted: Callable[[str], bool]) -> Array:
@@ -68,7 +68,7 @@ class AffineSteps:
                 x = place.state[vector][0, ...] if vector else problem.b
                 for _ in range(power):
                     x = matvec(xp, problem.A, x)
-                factor = self.known["number"](coefficient)
+                factor = self.kept["number"](coefficient)
                 total = total + (factor if isinstance(factor, float) else factor[:, None, None]) * x
         return total
 
@@ -80,7 +80,7 @@ class BentSteps:
     scope: Scope
     name: str
     terms: Mapping[str, tuple[tuple[int, str], ...]]  # of y, of its gradient, and of what stays: coefficient and vector
-    known: dict[str, Any] = field(default_factory=dict[str, Any])
+    kept: dict[str, Any] = field(default_factory=dict[str, Any])
 
     @staticmethod
     def of(scope: Scope) -> "BentSteps | None":
@@ -104,11 +104,11 @@ class BentSteps:
 
     def advance(self, place: Place, before: Place) -> State:
         """The state after all steps."""
-        if not self.known or any(x.shape[0] > 1 for x in self.scope.factors):
+        if not self.kept or any(x.shape[0] > 1 for x in self.scope.factors):
             keep, slope = (self.total(place, kind, lambda _: 1.0) for kind in ("y", "grad"))
-            self.known["steps"] = self.scope.setup.problem.stepper(keep, slope)
+            self.kept["steps"] = self.scope.setup.problem.stepper(keep, slope)
         rest = self.total(place, "rest", lambda name: place.state[name][0, ...])
-        y = self.known["steps"](place.state[self.name][0, ...], rest, self.scope.setup.E)
+        y = self.kept["steps"](place.state[self.name][0, ...], rest, self.scope.setup.E)
         return place.state | {self.name: y[None, ...]}
 
     def total(self, place: Place, kind: str, vector: Callable[[str], Any]) -> Any:

@@ -99,13 +99,13 @@ class Problem:
         """
         if family not in families():
             raise fail(f"the family {family!r}", f"one of {', '.join(sorted(families()))}", "give one of them")
-        known, rng = families()[family], np.random.default_rng(seed)
-        if not 1 <= dim <= known.dimensions:
-            raise fail(f"dim = {dim}", f"1 to {known.dimensions} dimensions of {family}", "give another number")
+        chosen, rng = families()[family], np.random.default_rng(seed)
+        if not 1 <= dim <= chosen.dimensions:
+            raise fail(f"dim = {dim}", f"1 to {chosen.dimensions} dimensions of {family}", "give another number")
         sizes = {"C": clients, "d": dim, "K": 1, "kinks": 0, "own": 0}
-        genes = {gene.name: _some(gene, rng) for gene in (along("start", "real", sizes, "d"), *known.genes(sizes))}
+        genes = {gene.name: _some(gene, rng) for gene in (along("start", "real", sizes, "d"), *chosen.genes(sizes))}
         p, one = np.full((1, clients), 1 / clients), np.ones(1)
-        return _of_objective(known.problem(known.parts(genes, p, 0 * one, curvature * one, one), p))
+        return _of_objective(chosen.problem(chosen.parts(genes, p, 0 * one, curvature * one, one), p))
 
     @staticmethod
     def table(clients: Any, weights: Any = None, w_star: Any = None) -> Problem:
@@ -143,8 +143,8 @@ class Problem:
     @property
     def p(self) -> Array:
         """(1, C)."""
-        given = np.full(self.clients, 1 / self.clients) if self.weights is None else self.weights
-        return np.asarray(given, dtype=float)[None]
+        weights = np.full(self.clients, 1 / self.clients) if self.weights is None else self.weights
+        return np.asarray(weights, dtype=float)[None]
 
     @property
     def minimiser(self) -> Array:
@@ -153,11 +153,11 @@ class Problem:
 
     def losses(self) -> Any:
         """As the interpreter takes it."""
-        return self.objective if self.objective is not None else Given(self)
+        return self.objective if self.objective is not None else UserLosses(self)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Given:
+class UserLosses:
     """A user's functions as a problem of the interpreter."""
 
     problem: Problem
@@ -197,14 +197,14 @@ class Given:
         """A function of the user at (.., C or 1, d): (.., *shape)."""
         lead = w.shape[:-2]
         rows = np.broadcast_to(w, (*lead, self.C, self.d))
-        made = np.empty((*lead, *shape))
+        values = np.empty((*lead, *shape))
         for at in np.ndindex(*lead):
             whole = function(rows[at]) if self.problem.batched else [function(i, rows[at][i]) for i in range(self.C)]
-            found = np.asarray(whole, dtype=float)
-            if found.shape != shape:
-                raise fail(f"a function that returns {found.shape}", f"{shape}", "check `batched` and the shapes")
-            made[at] = found
-        return made
+            result = np.asarray(whole, dtype=float)
+            if result.shape != shape:
+                raise fail(f"a function that returns {result.shape}", f"{shape}", "check `batched` and the shapes")
+            values[at] = result
+        return values
 
 
 def _of_objective(objective: Any, minimised: bool = True) -> Problem:

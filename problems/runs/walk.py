@@ -40,7 +40,7 @@ class Law:
 
     def carried(self, place: Place, phase: str, steps: int = 0) -> Place:
         """The place after a phase, so many local steps later."""
-        return replace(place, state=self.scope.carried(place, phase), k=place.k + steps, known={})
+        return replace(place, state=self.scope.carried(place, phase), k=place.k + steps, values={})
 
 
 class Recorder:
@@ -114,7 +114,7 @@ def by_rounds(law: Law, recorder: Recorder, ends: Ends, shortcut: Shortcut | Non
         own = {name: before.state[name] for name in rules.kept if name in rules.client}
         inside = law.carried(replace(before, own=own), "begin")
         if shortcut is not None:
-            inside = replace(inside, state=shortcut.advance(inside, before), k=setup.E, known={})
+            inside = replace(inside, state=shortcut.advance(inside, before), k=setup.E, values={})
         else:
             for _ in range(ends.steps(t, setup.E)):
                 inside = law.reached(inside)
@@ -125,7 +125,7 @@ def by_rounds(law: Law, recorder: Recorder, ends: Ends, shortcut: Shortcut | Non
         recorder.closed(inside)
         if ends.inside is not None and t == ends.rounds - 1:
             break
-        after = law.carried(replace(inside, known={}), "end")
+        after = law.carried(replace(inside, values={}), "end")
         if after.counts is not None:  # who was not drawn keeps what it had
             there = after.counts[:, None, :, None] > 0
             kept = {name: xp.where(there, after.state[name], old) for name, old in after.own.items()}
@@ -143,7 +143,7 @@ def by_steps(law: Law, recorder: Recorder) -> None:
     setup, rules = law.scope.setup, law.scope.rules
     place = law.start()
     for t in range(setup.T + 1):
-        place = replace(place, t=t, k=0, known={})
+        place = replace(place, t=t, k=0, values={})
         if rules.begins(t, setup.E):
             place = law.carried(place, "begin")
         recorder.between(place)

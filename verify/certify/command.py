@@ -25,7 +25,6 @@ row says so (`unchecked`): it is neither accepted nor rejected.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field, fields, replace
@@ -42,11 +41,12 @@ from ..kernel.gram.point_proof import is_proof
 from ..kernel.proofs.proof import FORMAT as PROOF
 from ..kernel.proofs.proof import is_one
 from ..kernel.service.files import read_text
-from ..moves.kept_evidence import Kept, ends, proved, told
+from ..results.audit_json import read_rows
 from ..results.file_names import AUDIT, PROOFS, WORST, slug
-from ..results.row_evidence import Reference, Row, references, verdicts
 from ..search.claim_identity import TIGHTENED, claim_of, same
+from .kept_evidence import Judgement, Kept, told
 from .proof_files import BYTES, Judged, Shelf
+from .references import Reference, references
 from .sandbox import LIMIT, Checker, Limit
 
 if TYPE_CHECKING:
@@ -54,10 +54,10 @@ if TYPE_CHECKING:
 
 __all__ = ["Certified", "certify", "certify_files", "line", "status"]
 
+
 FIELDS = {"format", "statement", "claim", "dropped", "instance", "at", "lhs", "rhs"}
 OF_PROOFS = {"format", "statement", "claim", "point", "at", "factor", "multipliers"}
 CERTIFIED = ("refuted", "proved")  # verdicts that are nothing without a certificate
-DOCUMENT = 16_000_000  # bytes of audit.json that are read
 NO_RATE = "rejected as a refutation: the explicit rate of the reading falls, what is printed names no rate"
 WITNESS = "rejected as a refutation: the witness fails, what is printed says that one exists"
 BOTH = "the kernel accepts a counterexample and a proof of one statement: one of them is wrong; report this"
@@ -88,17 +88,17 @@ class Certified(Recorded):
     rest: Mapping[str, Any] = field(default_factory=dict[str, Any], repr=False)  # of its row
 
     @classmethod
-    def of(cls, row: Row) -> Certified:
+    def of(cls, row: Judgement) -> Certified:
         names = ("id", "accepted", "malformed", "what", "reason", "lhs", "rhs")
         rest = {name: value for name, value in row.items() if name not in (*names, "dropped")}
         return cls(**{name: row[name] for name in names}, dropped=tuple(row["dropped"]), rest=rest)
 
-    def row(self) -> Row:
+    def row(self) -> Judgement:
         row = {f.name: getattr(self, f.name) for f in fields(self) if f.name not in ("rest", "dropped")}
         return {**row, "dropped": list(self.dropped), **self.rest}
 
 
-def certify(data: object, name: str, sources: Sequence[str] = (), checker: Checker | None = None) -> Row:
+def certify(data: object, name: str, sources: Sequence[str] = (), checker: Checker | None = None) -> Judgement:
     """One row about one certificate, whatever it is. Many of them: hand the same `checker` to all.
 
     Raises `UserError` only for `sources` that define no statements.
@@ -118,7 +118,7 @@ def nobodys(_: Path) -> Collection[str]:
 
 def certify_files(
     names: Sequence[str], limit: Limit = LIMIT, *, telling: Telling | None = None, owned: Owned = nobodys
-) -> list[Row]:
+) -> list[Judgement]:
     """One row per certificate. A folder stands for the certificates in it, a .py file for statements of one's own.
 
     `owned`: the ids whose rows in an audit.json are as this user's own audit wrote them. All others that no certificate
@@ -139,7 +139,7 @@ def certify_files(
     return [_explained(row, known, telling) for row in rows] if telling else rows
 
 
-def _explained(row: Row, known: Mapping[str, Statement], telling: Telling) -> Row:
+def _explained(row: Judgement, known: Mapping[str, Statement], telling: Telling) -> Judgement:
     from .explanation import explain, explain_proof
 
     if row["kind"] == "proof" and row["accepted"]:
@@ -155,7 +155,7 @@ def _explained(row: Row, known: Mapping[str, Statement], telling: Telling) -> Ro
         return {**row, "explain": {"kernel": [f"cannot be explained in parts: {line(str(error))}"]}}
 
 
-def status(rows: Sequence[Row]) -> int:
+def status(rows: Sequence[Judgement]) -> int:
     """2 for bad input, 1 for what is not accepted (or, in an audit's folder, not what audit.json says), else 0.
 
     What is not checked was not found to be wrong, and its row says no more than that.
@@ -174,12 +174,14 @@ def line(text: str, most: int = 300) -> str:
 # --- one certificate -------------------------------------------------------------------------------------------------
 
 
-def _row(name: str, identifier: str = "", **more: object) -> Row:
-    row: Row = {"id": identifier, "file": line(name, 1000), "accepted": False, "malformed": False, "what": None}
+def _row(name: str, identifier: str = "", **more: object) -> Judgement:
+    row: Judgement = {"id": identifier, "file": line(name, 1000), "accepted": False, "malformed": False, "what": None}
     return {**row, "reason": None, "lhs": None, "rhs": None, "dropped": [], "kind": None, **more}
 
 
-def _malformed(name: str, why: str, identifier: str = "", expected: str = "a certificate", do: str = AGAIN) -> Row:
+def _malformed(
+    name: str, why: str, identifier: str = "", expected: str = "a certificate", do: str = AGAIN
+) -> Judgement:
     said = str(UserError(f"{line(name)}, {line(why)}", expected, do))
     return _row(name, identifier, malformed=True, reason=said)
 
@@ -192,7 +194,7 @@ def _judge(
     shelf: Shelf | None = None,
     *,
     end: bool = False,
-) -> Row:
+) -> Judgement:
     """`shelf`: the proofs of the folder, for what a proof cites. `end`: it is asked for as the end of a worst case."""
     fields = cast("dict[str, object]", data) if isinstance(data, dict) else {}
     identifier = fields.get("statement")
@@ -231,7 +233,7 @@ def _judge(
     return {**row, **_meaning(statement, answer.dropped, known)}
 
 
-def _proof(fields: dict[str, object], name: str, identifier: str, shelf: Shelf) -> Row:
+def _proof(fields: dict[str, object], name: str, identifier: str, shelf: Shelf) -> Judgement:
     """A row about a proof of a statement; what it cites lies in the same folder."""
     if identifier.removesuffix(TIGHTENED) not in shelf.known:
         return _unknown(name, identifier.removesuffix(TIGHTENED), shelf.known)
@@ -246,7 +248,7 @@ def _proof(fields: dict[str, object], name: str, identifier: str, shelf: Shelf) 
     return _row(name, identifier, accepted=True, kind="proof", **told(shelf, found))
 
 
-def _meaning(statement: Statement, dropped: tuple[str, ...], known: Mapping[str, Statement]) -> Row:
+def _meaning(statement: Statement, dropped: tuple[str, ...], known: Mapping[str, Statement]) -> Judgement:
     """What a counterexample to the formula says about the statement."""
     without = f" without {', '.join(dropped)}" if dropped else ""
     if statement.kind == "exists":
@@ -297,7 +299,7 @@ def _known(sources: Sequence[str]) -> dict[str, Statement]:
     return {s.id: s for s in (*find([]), *own)}
 
 
-def _unknown(name: str, identifier: str, known: Mapping[str, Statement]) -> Row:
+def _unknown(name: str, identifier: str, known: Mapping[str, Statement]) -> Judgement:
     import difflib
 
     near = difflib.get_close_matches(identifier, list(known), n=3)
@@ -308,7 +310,7 @@ def _unknown(name: str, identifier: str, known: Mapping[str, Statement]) -> Row:
 # --- files and folders -----------------------------------------------------------------------------------------------
 
 
-def _rows(name: str, known: Mapping[str, Statement], checker: Checker, owned: Owned) -> list[Row]:
+def _rows(name: str, known: Mapping[str, Statement], checker: Checker, owned: Owned) -> list[Judgement]:
     try:
         path = Path(name)
         if not name or not path.is_dir():
@@ -334,13 +336,13 @@ def _listed(folder: Path) -> list[Path]:
     return sorted(file for file in folder.iterdir() if file.suffix == ".json" and not file.name.startswith("."))
 
 
-def _certified(name: str, known: Mapping[str, Statement], checker: Checker) -> Row:
+def _certified(name: str, known: Mapping[str, Statement], checker: Checker) -> Judgement:
     return _loaded(name, known, checker)[0]
 
 
 def _loaded(
     name: str, known: Mapping[str, Statement], checker: Checker, shelf: Shelf | None = None, *, end: bool = False
-) -> tuple[Row, Mapping[str, Any]]:
+) -> tuple[Judgement, Mapping[str, Any]]:
     """The row of a file, and what is in it; nothing where it could not be read."""
     try:
         text = read_text(name, BYTES)
@@ -354,51 +356,47 @@ def _loaded(
     return row, cast("dict[str, Any]", data) if isinstance(data, dict) else {}
 
 
-def _audited(path: Path, known: Mapping[str, Statement], checker: Checker, own: Collection[str]) -> list[Row]:
+def _audited(path: Path, known: Mapping[str, Statement], checker: Checker, own: Collection[str]) -> list[Judgement]:
     """Every certificate of an audit's folder, and whether audit.json says of it what it is; other verdicts after it."""
-    document = str(path / AUDIT)
+    document = path / AUDIT
     files = _listed(path / "certificates")
     judged = {f"certificates/{file.name}": _certified(str(file), known, checker) for file in files}
     try:
-        read = _document(document)
-        said = references(read)
-        for look in (proved, ends):  # what they refuse is told here
-            look(read)
-    except Malformed as error:
-        do = f"run `fedaudit audit --out {line(str(path))}` again"
-        return [_malformed(document, str(error), "", "the JSON that an audit writes", do), *judged.values()]
-    rows: list[Row] = []
-    for reference in said:
-        if reference.held is not None:
-            rows.append(reference.compared(_judge(reference.held, document, known, checker)))
+        said = read_rows(document)
+    except UserError as error:
+        return [_row(str(document), malformed=True, reason=line(str(error), 500)), *judged.values()]
+    named = references(said)
+    rows: list[Judgement] = []
+    for reference in named:
+        if reference.data is not None:
+            rows.append(reference.compared(_judge(dict(reference.data), str(document), known, checker)))
         elif reference.file not in judged:
-            rows.append(_row(f"{path}/{reference.file or 'certificates'}", reference.id, reason=reference.missing()))
+            missing = f"{path}/{reference.file or 'certificates'}"
+            rows.append(_row(missing, reference.row.id, reason=reference.missing()))
     for file, row in judged.items():
-        named = [reference for reference in said if reference.file == file]
-        rows.append(_compared(row, named))
-    kept = Kept(path, known, checker, lambda name: _loaded(name, known, checker, end=True), _row).rows(read)
-    said_of = verdicts(read)
+        rows.append(_compared(row, [reference for reference in named if reference.file == file]))
+    kept = Kept(path, known, checker, lambda name: _loaded(name, known, checker, end=True), _row).rows(said)
     fallen = {row["id"] for row in rows if row["what"] == "refutation" and row["accepted"]}
     rows += [_standing(row, fallen) for row in kept]
-    others = {name: verdict for name, verdict in said_of.items() if verdict not in CERTIFIED and name not in own}
-    return [*rows, *(_unchecked(name, verdict, document) for name, verdict in others.items())]
+    others = (row for row in said if row.verdict not in CERTIFIED and row.id not in own)
+    return [*rows, *(_unchecked(row.id, row.verdict, str(document)) for row in others)]
 
 
-def _standing(row: Row, fallen: Collection[str]) -> Row:
+def _standing(row: Judgement, fallen: Collection[str]) -> Judgement:
     """The row of a proof, as far as a refutation speaks against it."""
     if row["kind"] != "proof" or not row["accepted"] or row["id"] not in fallen:
         return row
     return {**row, "accepted": False, "what": "contradiction", "reason": BOTH}
 
 
-def _unchecked(identifier: str, verdict: str, document: str) -> Row:
+def _unchecked(identifier: str, verdict: str, document: str) -> Judgement:
     """A verdict that no certificate stands behind, of a row that is not this user's own."""
     said = f"{line(verdict, 50)} is what audit.json says, not checked"
     reason = f"{said}; do: decide it again with `fedaudit audit --out DIR`"
     return _row(document, line(identifier, 200), unchecked=True, reason=reason)
 
 
-def _compared(row: Row, named: Sequence[Reference]) -> Row:
+def _compared(row: Judgement, named: Sequence[Reference]) -> Judgement:
     """The row of a file, as the references to it see it: the first that disagrees has the word."""
     if row["malformed"]:
         return row
@@ -406,11 +404,3 @@ def _compared(row: Row, named: Sequence[Reference]) -> Row:
         return {**row, "accepted": False, "reason": "orphaned: got no row of audit.json that names it, expected one"}
     seen = [reference.compared(row) for reference in named]
     return next((one for one in seen if not one["agrees"]), seen[0])
-
-
-def _document(path: str) -> object:
-    text = read_text(path, DOCUMENT)
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise Malformed(f"file: got {type(error).__name__}, expected JSON") from None

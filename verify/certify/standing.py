@@ -15,8 +15,10 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from ..results.audit_json import Document, Literal, Move, Printed, Row, Unreadable, inside, parse_printed
+from ..results.audit_json import Document
 from ..results.file_names import PROOFS, proof_file
+from ..results.regular_file import Unreadable, inside
+from ..results.row import Held, LiteralReading, Printed, Row, read_printed
 from .proof_files import Shelf
 from .sandbox import Checker
 
@@ -48,7 +50,7 @@ class Standing:
 class Literally:
     """A literal reading, and what stands behind it."""
 
-    tried: Literal
+    tried: LiteralReading
     standing: Standing
 
 
@@ -79,8 +81,8 @@ def recheck(document: Document, root: Path, own: Collection[str] = ()) -> list[C
 def own_row(row: Row, root: Path) -> Checked:
     """A row that this process computed, or took over from its own store."""
     standing = Standing(OWN, certificate=_held(root, row.certificate))
-    moves = {name: Standing(OWN) for name, _ in _moves(row)}
-    examples = {name: Standing(OWN, certificate=m.counterexample) for name, m in _moves(row) if m.counterexample}
+    moves = {name: Standing(OWN) for name, _ in row.moves}
+    examples = {name: Standing(OWN, certificate=m.counterexample) for name, m in row.moves if m.counterexample}
     return Checked(row, standing, moves, examples, tuple(Literally(tried, Standing(OWN)) for tried in row.implicit))
 
 
@@ -116,10 +118,10 @@ class Rechecker:
 
     def row(self, row: Row) -> Checked:
         """A row that was read from a file."""
-        moves = {name: self._verdict(row.id, move.verdict, move.certificate) for name, move in _moves(row)}
+        moves = {name: self._verdict(row.id, move.verdict, move.certificate) for name, move in row.moves}
         examples = {
-            name: self._replay(row.id, json.dumps(move.counterexample)).standing((), finding=True)
-            for name, move in _moves(row)
+            name: self._replay(row.id, json.dumps(dict(move.counterexample))).standing((), finding=True)
+            for name, move in row.moves
             if move.counterexample is not None
         }
         text = _catalogue_text(row.id)
@@ -132,7 +134,7 @@ class Rechecker:
             other_text=text not in (None, row.statement),
         )
 
-    def _verdict(self, identifier: str, verdict: str, name: str | None) -> Standing:
+    def _verdict(self, identifier: str, verdict: str, name: Held) -> Standing:
         if verdict != "refuted":
             return Standing(FILED)
         return self._file(identifier, name).standing((), finding=False)
@@ -153,14 +155,14 @@ class Rechecker:
             Standing(REPLAYED) if trusted == row.trusted else Standing(UNVERIFIED, f"its proof trusts {trusted} lines")
         )
 
-    def _literal(self, identifier: str, tried: Literal) -> Standing:
+    def _literal(self, identifier: str, tried: LiteralReading) -> Standing:
         if tried.literal != "breaks":
             return Standing(FILED)
         return self._file(identifier, tried.certificate).standing((tried.name,), finding=True)
 
-    def _file(self, identifier: str, name: str | None) -> Answer:
+    def _file(self, identifier: str, name: Held) -> Answer:
         """The answer on the certificate in a file of the folder."""
-        if name is None:
+        if not isinstance(name, str):
             return _no("the file names no certificate")
         try:
             return self._replay(identifier, inside(self.root, name, BYTES).decode())
@@ -219,7 +221,7 @@ def _catalogue_text(identifier: str) -> Printed | None:
     from fedaudit.bounds.formulas.statement_text import printed
 
     statement = _catalogue().get(identifier)
-    return None if statement is None else parse_printed(printed(statement))
+    return None if statement is None else read_printed(printed(statement))
 
 
 def _catalogue_repair(identifier: str) -> str | None:
@@ -235,16 +237,12 @@ def _catalogue() -> Mapping[str, Statement]:
     return catalogue()
 
 
-def _moves(row: Row) -> list[tuple[str, Move]]:
-    return [(name, move) for name, move in (("verify", row.verify), ("hunt", row.hunt)) if move is not None]
-
-
-def _held(root: Path, name: str | None) -> Mapping[str, Any] | None:
+def _held(root: Path, name: Held) -> Mapping[str, Any] | None:
     """A certificate of our own, to be shown."""
     from ..kernel import Malformed, load
 
     try:
-        found = None if name is None else load(inside(root, name, BYTES).decode())
+        found = load(inside(root, name, BYTES).decode()) if isinstance(name, str) else name
     except (Unreadable, UnicodeDecodeError, Malformed):
         return None
     return cast("dict[str, Any]", found) if isinstance(found, dict) else None

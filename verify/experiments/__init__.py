@@ -7,12 +7,15 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import Any, Protocol
+from types import ModuleType
+from typing import Any, Protocol, TypeAlias
 
 from fedaudit.errors import UserError
+
+TableRow: TypeAlias = dict[str, Any]  # column -> a number, a word or a list of numbers: JSON data
 
 
 class Picture(Protocol):
@@ -35,7 +38,7 @@ class Outcome:
     reproduced: bool
     reason: str
     instances: int
-    rows: tuple[dict[str, Any], ...] = ()  # JSON data
+    rows: tuple[TableRow, ...] = ()
     under: tuple[str, ...] = ()
 
 
@@ -66,26 +69,24 @@ class Experiment:
 @cache
 def experiments() -> dict[str, Experiment]:
     """Id -> experiment."""
-    found: dict[str, Experiment] = {}
-    for info in pkgutil.walk_packages(__path__, f"{__name__}."):
-        made = getattr(importlib.import_module(info.name), "EXPERIMENT", None)
-        if made is not None:
-            found[made.id] = made
-    return found
+    own = (getattr(module, "EXPERIMENT", None) for module in _modules())
+    return {one.id: one for one in own if one is not None}
 
 
 @cache
 def pictures() -> dict[str, Callable[[Any], Any]]:
     """Id -> what draws the curves of a statement that has a picture of its own: `PICTURES` of a module here."""
-    found: dict[str, Callable[[Any], Any]] = {}
-    for info in pkgutil.walk_packages(__path__, f"{__name__}."):
-        found |= getattr(importlib.import_module(info.name), "PICTURES", {})
-    return found
+    return {identifier: draw for module in _modules() for identifier, draw in getattr(module, "PICTURES", {}).items()}
+
+
+def _modules() -> Iterator[ModuleType]:
+    """The modules of all papers."""
+    return (importlib.import_module(info.name) for info in pkgutil.walk_packages(__path__, f"{__name__}."))
 
 
 def experiment(identifier: str) -> Experiment:
     """The experiment of this statement."""
     if identifier not in experiments():
-        known = ", ".join(experiments())
-        raise UserError(f"got no experiment for {identifier!r}, expected one of {known}; do: add verify/experiments/")
+        names = ", ".join(experiments())
+        raise UserError(f"got no experiment for {identifier!r}, expected one of {names}; do: add verify/experiments/")
     return experiments()[identifier]

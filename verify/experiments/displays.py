@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any, Literal
 
-from . import Outcome, Picture, judged
+from . import Outcome, Picture, TableRow, judged
 from . import __path__ as _here
 
 Verdict = Literal["reproduced", "reproduced-if", "not-reproduced", "undecided"]
@@ -103,7 +103,7 @@ def _order(identifier: str) -> tuple[str, tuple[tuple[int, int, str], ...]]:
     return paper, (*((0, int(n), "") for n in numbers), (1, 0, kind))
 
 
-def table(rows: Sequence[dict[str, Any]]) -> tuple[dict[str, Any], ...]:
+def table(rows: Sequence[TableRow]) -> tuple[TableRow, ...]:
     """Numbers of three digits, so that a last bit that differs between machines is not shown."""
     return tuple({name: _short(x) for name, x in row.items()} for row in rows)
 

@@ -40,14 +40,14 @@ def judge(file: str, before: dict[str, proofs.Accepted]) -> tuple[int, str]:
         certificate = load(read_text(file, PROOF), PROOF)
         said = about(certificate)
         if proofs.is_one(certificate):
-            found = proofs.check(certificate, before)
-            before[found.claim.id] = found
-            trusted = f", {len(found.trusted)} lines on a solver's word" if found.trusted else ""
-            return 0, f"accepted: a proof of {sum(found.rules.values())} judgements{trusted}; {said}"
+            proved = proofs.check(certificate, before)
+            before[proved.claim.id] = proved
+            trusted = f", {len(proved.trusted)} lines on a solver's word" if proved.trusted else ""
+            return 0, f"accepted: a proof of {sum(proved.rules.values())} judgements{trusted}; {said}"
         if is_proof(certificate):
             return 0, f"accepted: {prove(certificate).what}, for all functions and dimensions; {said}"
-        found = attains(certificate) if is_instance(certificate) else check(certificate)
-        return 0, f"accepted: lhs = {shown(found.lhs)}, rhs = {shown(found.rhs)}; {said}"
+        accepted = attains(certificate) if is_instance(certificate) else check(certificate)
+        return 0, f"accepted: lhs = {shown(accepted.lhs)}, rhs = {shown(accepted.rhs)}; {said}"
     except Rejected as error:
         return 1, f"rejected: {error}; {said}"
     except Malformed as error:

@@ -25,6 +25,7 @@ from fedaudit.progress import told
 from ..certify.proof_files import rests_on
 from ..experiments import experiment
 from ..results.audit_result import Audited, Derivation, Linted, Literally, counterexample
+from ..results.row import Horizon
 from ..results.verdicts import (
     NOTHING_MET,
     Counterexample,
@@ -48,8 +49,6 @@ from ..search.score import BEYOND_ROUNDING
 from ..search.shrink import reduced, shrink, simplicity
 from ..settings import setting_of
 from ..settings.base import Limits, Reading, Setting, Shape
-from ..settings.order import Order
-from ..settings.runs.limits import tried_on, untried
 from ..worst.profile import examined
 from .kernel_proof import Proof, prove
 from .monte_carlo import statistics
@@ -77,7 +76,6 @@ STRENGTH = ("undecided", "survived", "proved", "refuted", "not-reproduced", "rep
 Row = dict[str, Any]
 Claims = Mapping[str, Mapping[str, Any]]
 NOTHING_TO_HUNT = "an observation, not a claim about all instances: `verify` observes it again"
-NO_PATH = "no path was found that meets the conditions and along which both sides are real and not negative"
 RATE_FAILS = "the explicit rate of the reading fails (see `counterexample`); what is printed names no rate"
 WITNESS_FAILS = "the witness fails (see `counterexample`); another one may do"
 BOTH = "the kernel accepts a proof and a counterexample: one of them is wrong; report this"
@@ -91,13 +89,6 @@ def derive_row(statement: Statement) -> Row:
     return derived(statement).row()
 
 
-def proof_row(statement: Statement, proofs: Path | None = None) -> Row:
-    """The proof of a statement that others cite, and what it cites itself; none where the kernel accepts none."""
-    found = prove(statement, catalogue([statement]), proofs)
-    proof, cites = (dict(found.file), list(found.cites)) if isinstance(found, Proof) else (None, [])
-    return {"id": statement.id, "proof": proof, "derive": {"proved_from": cites}}
-
-
 def verify_row(statement: Statement, seed: int, effort: float, backend: str = "numpy", memory: int = MEMORY) -> Row:
     return verify(statement, seed, effort, backend, memory).row()
 
@@ -106,19 +97,8 @@ def hunt_row(statement: Statement, seed: int, effort: float, backend: str = "num
     return hunt(statement, seed, effort, backend, memory).row()
 
 
-def audit_row(
-    statement: Statement,
-    seed: int,
-    effort: float,
-    backend: str = "numpy",
-    memory: int = MEMORY,
-    proofs: Path | None = None,
-) -> Row:
-    """With the proofs of all that its proof rests on (`cited`), which are kept in files of their own."""
-    found = audit(statement, seed, effort, backend, memory, proofs)
-    proof = found.derivation.proof
-    cited = {name: dict(one.file) for name, one in proof.cited.items()} if isinstance(proof, Proof) else {}
-    return {**found.row(), **({"cited": cited} if cited else {})}
+def audit_row(statement: Statement, seed: int, effort: float, backend: str = "numpy", memory: int = MEMORY) -> Row:
+    return audit(statement, seed, effort, backend, memory).row()
 
 
 def linted(statement: Statement) -> Linted:
@@ -314,8 +294,8 @@ def judge(
     reading: Reading, world: Setting, seen: Searched, siblings: Claims | None = None, sturdy: bool = True
 ) -> Judged:
     """A verdict from what a search saw. Only the kernel makes it `Refuted`."""
-    identifier, left_out = reading.lowered.id, untried(reading, world)
-    none = NO_PATH if isinstance(world, Order) else NOTHING_MET if seen.sizes or not left_out else left_out[0]
+    identifier, left_out = reading.lowered.id, world.untried(reading)
+    none = world.nothing_met or (NOTHING_MET if seen.sizes or not left_out else left_out[0])
     search = Search(seen.instances, sizes=tuple(s for s in seen.sizes if s.counts), untried=left_out, none=none)
     if not seen.best:
         return Undecided(identifier, none, search=search)
@@ -330,10 +310,10 @@ def judge(
     for n, found in enumerate(asked):
         told("exact replays", n, len(asked))
         beaten = any(found.ratio <= made.ratio for made in replays)
-        if beaten and found.margin < -BEYOND_ROUNDING and not isinstance(world, Order):  # whose slopes are only fitted
+        if beaten and found.margin < -BEYOND_ROUNDING and not world.fitted:
             continue  # it says nothing about the claim, and less about how tight it is
         made = certify(reading, world, found)
-        if made is None and found.margin > BEYOND_ROUNDING and tried_on(reading, world, [found.scores.shape]):
+        if made is None and found.margin > BEYOND_ROUNDING and world.ordinary(reading, [found.scores.shape]):
             made = certify(reading, world, reduced(reading, world, found))
             made = None if made is None or made.holds else made
         if made is None:
@@ -420,14 +400,22 @@ def _counterexample(
     if not lasts_for(shrunk).keeps(lasting):
         chosen, shrunk, _ = sturdiest(lasts_for)
     lasts, too = lasts_for(shrunk), tuple(breaks_of(shrunk))
-    return Counterexample(certificate(reading, shrunk), finite(chosen.ratio), lasts.refutes, lasts.until, too)
+    return _sturdy(reading, shrunk, chosen.ratio, lasts, too)
 
 
 def _first(reading: Reading, world: Setting, first: Replayed, _: Sequence[Found], siblings: Claims) -> Counterexample:
     """The first counterexample, shrunk, and how long it lasts."""
     shrunk = shrink(reading, world, first)
     lasts, too = endurance(reading, world, shrunk), tuple(breaks(siblings, shrunk))
-    return Counterexample(certificate(reading, shrunk), finite(first.ratio), lasts.refutes, lasts.until, too)
+    return _sturdy(reading, shrunk, first.ratio, lasts, too)
+
+
+def _sturdy(
+    reading: Reading, shrunk: Replayed, ratio: float, lasts: Endurance, breaks_too: tuple[str, ...]
+) -> Counterexample:
+    """The counterexample with what is said of how long it lasts; `ratio` is its lhs/rhs before it was shrunk."""
+    horizons = tuple(Horizon(tuple(places.items())) for places in lasts.refutes)
+    return Counterexample(certificate(reading, shrunk), finite(ratio), horizons, lasts.until, breaks_too)
 
 
 def _others(
@@ -458,7 +446,7 @@ def _sampled(reading: Reading, world: Setting, seed: int, effort: float) -> Sear
     weights = [shape.cost**-0.5 for shape in shapes]
     total = max(LEAST_SAMPLE, effort * RATE)
     counts = [math.ceil(total * w / sum(weights)) for w in weights]
-    climbed = _climbed(tried_on(reading, world, shapes), _places(effort, SPARED[0]))
+    climbed = _climbed(world.ordinary(reading, shapes), _places(effort, SPARED[0]))
     first, second, had = list[Searched](), list[list[Searched]](), list[int]()
     for shape, n in zip(shapes, counts, strict=True):
         told("random instances, shape", len(first), len(shapes))
@@ -490,7 +478,7 @@ def _hunted(reading: Reading, world: Setting, seed: int, effort: float, race: Se
     Where a `race` was run and counted already, there are more and longer climbs instead.
     """
     proposed, counted = world.shapes(reading), Searched(0, ())
-    shapes = tried_on(reading, world, proposed)
+    shapes = world.ordinary(reading, proposed)
     long = [shape for shape in proposed if shape not in shapes] if race is None else []
     if long or not shapes:
         counted = sample(reading, world, long, RACE, seed)

@@ -84,23 +84,23 @@ class Batch:
 
 def tried(statement: Statement, catalogue: Mapping[str, Statement], seed: int = 0) -> tuple[Tried, ...]:
     """Every premise of the statement's own derivation on random admissible instances of its setting."""
-    known = tuple(dict.fromkeys(premises(statement, catalogue)))
-    if not known:
+    all_premises = tuple(dict.fromkeys(premises(statement, catalogue)))
+    if not all_premises:
         return ()
     if statement.method == "order":
-        return tuple(_unmeasured(p, "a claim about formulas has no runs") for p in known)
+        return tuple(_unmeasured(p, "a claim about formulas has no runs") for p in all_premises)
     world = setting_of(lower(statement))
     meant = _meant(statement)
-    named = definitions(meant, known)
-    read = {p: _written(p, named) for p in known}
-    told = {p: _hindrance(statement, meant, read[p].premise) for p in known}
-    open_ = [read[p].premise for p in known if not told[p] and _parts(statement, read[p].premise)]
+    named = definitions(meant, all_premises)
+    read = {p: _written(p, named) for p in all_premises}
+    told = {p: _hindrance(statement, meant, read[p].premise) for p in all_premises}
+    open_ = [read[p].premise for p in all_premises if not told[p] and _parts(statement, read[p].premise)]
     batches = list(_batches(statement, world, open_, seed)) if open_ else []
     return tuple(
         _unmeasured(p, told[p])
         if told[p]
         else _as_printed(p, read[p], _try(statement, catalogue, world, read[p].premise, batches))
-        for p in known
+        for p in all_premises
     )
 
 
@@ -128,19 +128,19 @@ class Written:
     by: tuple[Definition, ...]
 
 
-def definitions(meant: Set[Any], known: Sequence[Known]) -> tuple[Definition, ...]:
+def definitions(meant: Set[Any], premises_: Sequence[Known]) -> tuple[Definition, ...]:
     """The first equation of each quantity that only the proof speaks of, in whose formula it does not stand itself."""
-    found: dict[Any, Definition] = {}
-    for premise in known:
+    by_head: dict[Any, Definition] = {}
+    for premise in premises_:
         claim: Any = premise.claim
         for part in claim.args if isinstance(claim, And) else (claim,):
             if not isinstance(part, Eq) or not _names_it(part.lhs):
                 continue
             name, formula = cast("Any", part.lhs), cast("Any", part.rhs)
-            if _head(name) not in found and _head(name) not in meant and _head(name) not in _heads(formula):
+            if _head(name) not in by_head and _head(name) not in meant and _head(name) not in _heads(formula):
                 spelled = Lambda(name.args, formula) if isinstance(name, AppliedUndef) else formula
-                found[_head(name)] = Definition(_head(name), spelled, premise)
-    return tuple(found.values())
+                by_head[_head(name)] = Definition(_head(name), spelled, premise)
+    return tuple(by_head.values())
 
 
 def _names_it(name: Any) -> bool:
@@ -279,9 +279,9 @@ def _attempt(row: Tried, about: Reading, world: Setting, batches: Sequence[Batch
             beyond = error
             continue
         count += scores.admissible
-        for found in (Found(scores, int(r)) for r in np.flatnonzero(scores.margin > 1e3 * VIOLATION)[:2]):
+        for candidate in (Found(scores, int(r)) for r in np.flatnonzero(scores.margin > 1e3 * VIOLATION)[:2]):
             try:
-                replayed = certify(about, world, found)
+                replayed = certify(about, world, candidate)
             except Malformed:  # the kernel's world has no such quantity: floats alone have seen it
                 replayed = None
             if replayed is not None and not replayed.holds:
@@ -301,10 +301,10 @@ def _spans(statement: Statement, catalogue: Mapping[str, Statement], parts: Sequ
     for index in sorted(inside - set(span), key=str):
         if index.is_positive and index not in _ranged(catalogue):
             continue  # a size
-        known = (s.for_all[index] for s in catalogue.values() if s.method == statement.method and index in s.for_all)
-        found = next(known, None)
-        if found is not None:
-            span[index] = (found[0], found[1])
+        ranges = (s.for_all[index] for s in catalogue.values() if s.method == statement.method and index in s.for_all)
+        first = next(ranges, None)
+        if first is not None:
+            span[index] = (first[0], first[1])
     for cuts in product(ENDS, repeat=len(span)):
         yield {v: (low + a, high + b) for (v, (low, high)), (a, b) in zip(span.items(), cuts, strict=True)}
 

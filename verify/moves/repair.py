@@ -43,9 +43,9 @@ from ..kernel import Malformed
 from ..search.climb import VIOLATION, climb
 from ..search.lowered_claim import lower
 from ..search.rationalise import Replayed, certify, replay
-from ..settings import setting, setting_of
-from ..settings.base import Reading, Setting
-from ..settings.runs.limits import tried_on
+from ..settings import setting_of
+from ..settings.base import Reading
+from ..settings.order import SETTING as ORDER
 
 Change = Literal["hypothesis", "constant", "rate", "none known", "undecided"]
 SHAPES, GENERATIONS, REPLAYS, SIGNS = 8, 6, 5, 150
@@ -130,9 +130,9 @@ class Pair:
         return str(expr.xreplace(names))
 
     def alike(self, one: Any, other: Any) -> bool:
-        known = {**self.printed.glossary, **self.repaired.glossary}
+        glossary = {**self.printed.glossary, **self.repaired.glossary}
         same = isinstance(one, Symbol) == isinstance(other, Symbol)
-        return same and one in known and other in known and known[one].dim == known[other].dim
+        return same and one in glossary and other in glossary and glossary[one].dim == glossary[other].dim
 
     def dimension(self, expr: Expr) -> Dimension | None:
         try:
@@ -152,8 +152,10 @@ def repair(printed: Statement, catalogue: Mapping[str, Statement], seed: int = 0
     numbers = frozenset(s for one in (printed, repaired) for s in _numbers(one))
     pair = Pair(printed, repaired, _claim(printed, closed), _claim(repaired, closed), numbers, seed)
     answers = [_bound(pair, n) for n in range(len(pair.new.relations))]
-    known = pair.old.definitions()
-    answers += [_order(pair, known[name], new) for name, new in pair.new.definitions().items() if name in known]
+    definitions = pair.old.definitions()
+    answers += [
+        _order(pair, definitions[name], new) for name, new in pair.new.definitions().items() if name in definitions
+    ]
     answers += _rounds(pair)
     for change in ("none known", "rate", "undecided", "constant"):
         if change == "constant" and _for_every_constant(printed):
@@ -172,8 +174,8 @@ def _for_every_constant(statement: Statement) -> bool:
 
 
 def _assumed(statement: Statement) -> tuple[Any, ...]:
-    seen = view(statement)
-    return set(seen.assumes), set(seen.requires), statement.choose, statement.for_all
+    premises = view(statement)
+    return set(premises.assumes), set(premises.requires), statement.choose, statement.for_all
 
 
 def _numbers(statement: Statement) -> set[Symbol]:
@@ -200,13 +202,13 @@ def _closed(statement: Statement) -> set[Basic]:
 
 def _claim(statement: Statement, closed: set[Basic]) -> Claim:
     kept = {name: value for name, value in statement.where.items() if name not in closed}
-    seen = view(replace(statement, where=kept))
+    premises = view(replace(statement, where=kept))
     if statement.form:
         run = statement.form.identity.relations[0].lhs
-        return Claim(tuple(run for _ in seen.relations), seen.relations, seen.requires)
+        return Claim(tuple(run for _ in premises.relations), premises.relations, premises.requires)
     if _for_every_constant(statement):
-        return Claim(tuple(None for _ in seen.relations), seen.relations, seen.requires)
-    return Claim(tuple(r.lhs for r in seen.relations), seen.relations, seen.requires)
+        return Claim(tuple(None for _ in premises.relations), premises.relations, premises.requires)
+    return Claim(tuple(r.lhs for r in premises.relations), premises.relations, premises.requires)
 
 
 def _bound(pair: Pair, n: int) -> Answer:
@@ -307,34 +309,34 @@ def _path(pair: Pair, old: Relational, new: Relational) -> str:
     fixed = [q for q in quantities(new.rhs, old.rhs) if q not in pair.numbers]
     claim = order_claim(pair, old, new, fixed)
     try:
-        reading, world = Reading(lower(claim)), setting("order")
-        shapes = tried_on(reading, world, world.shapes(reading))[:SHAPES]
-        found = climb(reading, world, shapes, GENERATIONS, pair.seed).best
-        replayed = [certify(reading, world, f) for f in found[:REPLAYS] if f.margin > VIOLATION]
+        reading = Reading(lower(claim))
+        best = climb(reading, ORDER, ORDER.shapes(reading)[:SHAPES], GENERATIONS, pair.seed).best
+        replayed = [certify(reading, ORDER, candidate) for candidate in best[:REPLAYS] if candidate.margin > VIOLATION]
     except (Malformed, ValueError, KeyError):  # a formula that growth paths do not speak of
         return ""
     for one in replayed:
         if one is not None and not one.holds:
-            paths = _simplest(reading, world, one).instance["paths"]
+            paths = _simplest(reading, one).instance["paths"]
             return f"another order along {_told(paths, _letters(pair, claim))}"
     return ""
 
 
-def _simplest(reading: Reading, world: Setting, path: Replayed) -> Replayed:
+def _simplest(reading: Reading, path: Replayed) -> Replayed:
     """The path with round numbers, and with as few parameters moving as it takes."""
-    for shape, genome in world.reductions(reading, path.shape, path.genome):
-        rounded = replay(reading, world, shape, genome)
+    for shape, genome in ORDER.reductions(reading, path.shape, path.genome):
+        rounded = replay(reading, ORDER, shape, genome)
         if rounded is not None and not rounded.holds:
             path = rounded
             break
-    powers = [name for name in path.genome if name.startswith("a_")]
+    moving = {gene.name for gene in ORDER.powers(reading)}
+    powers = [name for name in path.genome if name in moving]
     for name, simpler in (
         *((power, _still) for power in powers),
         *((name, _one) for name in path.genome if name not in powers),
         *((power, _round) for power in powers),
     ):
         for value in simpler(Fraction(path.genome[name][()])):
-            kept = replay(reading, world, path.shape, {**path.genome, name: np.array(value, dtype=object)})
+            kept = replay(reading, ORDER, path.shape, {**path.genome, name: np.array(value, dtype=object)})
             if kept is not None and not kept.holds:
                 path = kept
                 break
@@ -398,8 +400,8 @@ def _sign(pair: Pair, old: Relational, new: Relational) -> str:
 
 def order_claim(pair: Pair, old: Relational, new: Relational, fixed: Sequence[Basic] = ()) -> Statement:
     """ "The repaired bound is O(the printed one)" (of a lower bound: the other way round), all but `fixed` are free."""
-    given = conjuncts(*pair.old.conditions, *pair.new.conditions)
-    conditions = [c for c in dict.fromkeys(given) if isinstance(c, Relational)]
+    conditions_of_both = conjuncts(*pair.old.conditions, *pair.new.conditions)
+    conditions = [c for c in dict.fromkeys(conditions_of_both) if isinstance(c, Relational)]
     both = quantities(old.rhs, new.rhs)
     about = [c for c in conditions if set(quantities(c)) <= set(both)]
     names: dict[Basic, Any] = {q: q for q in both if isinstance(q, Symbol)}

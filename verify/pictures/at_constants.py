@@ -8,13 +8,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 
 from fedaudit.errors import UserError
 
-from ..search.endure import Enumerates
 from ..search.genome import Genome
 from ..search.tree_arrays import Array
 from ..settings.base import Reading, Setting, Shape, known_table
@@ -55,18 +53,20 @@ def shape_at(
             raise UserError(f"{name}={x}", "a whole number from 1 on", f"write it like {name}=10")
     wanted = {"T": rounds, **sizes} if "T" in counted else sizes
     E = wanted.get("E", 2)
-    if getattr(world, "counts_steps", False) and wanted.get("T", E) % E:
+    if world.counts_steps and wanted.get("T", E) % E:
         raise UserError(f"T={wanted['T']}, E={E}", "steps T that are whole rounds of E", f"write T={E * 40}")
     fitting = [shape.but(**wanted) for shape in shapes if "E" in sizes or dict(shape.counts).get("E", 2) <= SHORTEST]
     fitting = [s for s in fitting if dict(s.counts).get("m", 0) <= dict(s.counts).get("C", MOST_SIZE)]  # drawn of these
-    few = [s for s in fitting if not isinstance(world, Enumerates) or world.paths(s) <= MOST_PATHS]
+    few = [s for s in fitting if world.paths(s) <= MOST_PATHS]
     if not few:
         raise UserError(f"sizes {sizes}", "a run whose outcomes can be followed", "take smaller ones")
     return min(few, key=_telling)
 
 
 def _telling(shape: Shape) -> tuple[bool, bool, bool, int]:
-    """Parabolas (their runs are followed whole at any size), several clients, noise, local steps."""
+    """Ranks shapes: parabolas first (their runs are followed whole at any size), several clients, noise, local
+    steps.
+    """
     sizes, flags = dict(shape.counts), dict(shape.flags)
     return (
         flags.get("loss", "quadratic") != "quadratic",
@@ -100,7 +100,7 @@ def _assumed(reading: Reading) -> list[list[str]]:
 
 
 def _curved(genome: Genome, by_role: Mapping[str, float]) -> dict[str, Array]:
-    """Curvatures between mu and L; where mu is not given, its ratio to L stays as it was drawn."""
+    """Returns curvatures between mu and L; where mu is not given, its ratio to L stays as it was drawn."""
     L, mu, old = by_role.get("smooth"), by_role.get("strongly_convex"), genome["curvature"]
     if "ratio" not in genome:
         return {"curvature": old * 0 + L} if L is not None else {}
@@ -114,12 +114,12 @@ def _curved(genome: Genome, by_role: Mapping[str, float]) -> dict[str, Array]:
 
 
 def _same(reading: Reading, world: Setting, shape: Shape, genome: Genome, wanted: Mapping[str, float]) -> None:
-    scalars: Mapping[str, Any] = known_table(reading, world, shape, genome).scalars
+    scalars = known_table(reading, world, shape, genome).scalars
     swept = {name for name, rule in reading.lowered.sweep.items() if rule["index"]}
     for name, x in wanted.items():
         if name in swept:
             continue
-        if name not in scalars or name in getattr(world, "declared", ()):
+        if name not in scalars or name in world.declared:
             held = [k for k in scalars if k not in reading.lowered.knobs]
             sizes = ", ".join([*(k for k, _ in shape.counts), *held])
             raise UserError(

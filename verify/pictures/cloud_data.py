@@ -19,7 +19,6 @@ from ..search.score import BEYOND_ROUNDING, CLOSE, Scores, genes_of, score, tabu
 from ..search.seeds import seed_for
 from ..search.tree_arrays import Array, Table
 from ..settings.base import Reading, Setting, Shape
-from ..settings.runs.limits import tried_on
 from .kinds import Cloud, Mark, unit
 from .row_marks import Row, largest_exact, tightest_of
 
@@ -84,7 +83,7 @@ def against(reading: Reading, world: Setting, seed: int) -> dict[str, Any] | Non
 
 
 def _drawn(reading: Reading, world: Setting, seed: int) -> list[tuple[Shape, Genome]]:
-    tried = tried_on(reading, world, world.shapes(reading))
+    tried = world.ordinary(reading, world.shapes(reading))
     if not tried:
         raise UserError(f"{reading.lowered.id}, whose sizes no short run has", "some", "plot what it follows from")
     shapes = _some(tried)
@@ -94,7 +93,7 @@ def _drawn(reading: Reading, world: Setting, seed: int) -> list[tuple[Shape, Gen
 
 
 def _some(shapes: Sequence[Shape]) -> list[Shape]:
-    """Evenly spread small shapes."""
+    """Picks evenly spread small shapes."""
     small = [s for s in shapes if s.cost <= LARGEST] or [min(shapes, key=lambda s: s.cost)]
     places = np.unique(np.linspace(0, len(small) - 1, min(SHAPES, len(small))).round().astype(int))
     return [small[n] for n in places]
@@ -108,7 +107,9 @@ def _alone(reading: Reading, relation: int) -> Reading:
 def _settled(
     reading: Reading, world: Setting, shape: Shape, genome: Genome, table: Table | None = None
 ) -> tuple[Scores, Array]:
-    """Scores, and which runs are only rounding: above the bound as drawn, but not when their genes are moved."""
+    """Returns scores, and which runs are only rounding: above the bound as drawn, but not when their genes are
+    moved.
+    """
     raw = score(reading, world, shape, genome, again=False, table=table)
     if not (raw.margin > -CLOSE).any():  # nothing would be moved
         return raw, np.zeros(len(raw.margin), dtype=bool)
@@ -122,7 +123,7 @@ def _left(broken: Array) -> str:
 
 
 def _rounding(margin: Array) -> Array:
-    """Violations too small for floats to tell from rounding: they are shown on neither side."""
+    """Marks violations too small for floats to tell from rounding; they are shown on neither side."""
     return (margin > VIOLATION) & (margin <= BEYOND_ROUNDING)
 
 

@@ -14,7 +14,6 @@ from typing import Any, cast
 import numpy as np
 from flint import fmpq
 
-from fedaudit.bounds.formulas.printer import latex_form
 from fedaudit.bounds.formulas.statement_text import relations_latex, sides_latex
 from fedaudit.bounds.language.statement import Statement
 
@@ -22,7 +21,7 @@ from .. import kernel
 from ..search.claim_index import resolved_sides, round_of
 from ..search.tree_arrays import Array, Table
 from ..settings.base import Reading
-from .kinds import Crossing, unit
+from .kinds import Crossing, letter, unit
 
 __all__ = ["crossing"]
 
@@ -34,6 +33,7 @@ DECADES = (8, 12, 18)  # of n along a growth path
 TALLEST = 1e100  # sides of which also the ratio is well inside the floats that an axis can mark
 
 Instance = dict[str, Any]
+Certificate = Mapping[str, Any]
 Point = tuple[float, float, float]  # x, lhs, rhs
 Replays = Mapping[Fraction, tuple[float, float] | None]  # factor of a number -> both sides; None: not admitted
 
@@ -50,12 +50,12 @@ class ReplaysAlong:
 
     @property
     def worth(self) -> tuple[bool, int]:
-        """Both sides cross; then, how many points there are."""
+        """Ranks replays: both sides cross; then, how many points there are."""
         signs = {left > right for _, left, right in self.points}
         return len(signs) == 2, len(self.points)
 
 
-def crossing(statement: Statement, reading: Reading, certificate: Mapping[str, Any]) -> Crossing | None:
+def crossing(statement: Statement, reading: Reading, certificate: Certificate) -> Crossing | None:
     """The picture of a certificate of this statement; None where no replay but its own is admitted."""
     if certificate["claim"]["setting"] == "order":
         replays = _growth(certificate)
@@ -83,7 +83,7 @@ def crossing(statement: Statement, reading: Reading, certificate: Mapping[str, A
     )
 
 
-def _growth(certificate: Mapping[str, Any]) -> ReplaysAlong:
+def _growth(certificate: Certificate) -> ReplaysAlong:
     """Both sides along the path x = c n^a on which one outgrows the other, as far as they need to cross if they can."""
     paths = certificate["instance"]["paths"]
     relation = certificate["claim"]["then"][certificate["at"]["relation"]]
@@ -117,8 +117,10 @@ def _power(path: list[list[str]]) -> str:
     return " + ".join(term(c, a) for c, a in path).replace("+ -", "− ")
 
 
-def _replayed(statement: Statement, reading: Reading, certificate: Mapping[str, Any]) -> ReplaysAlong | None:
-    """Along the rounds if the sides cross there, else along the number at which a few replays cross, or are most."""
+def _replayed(statement: Statement, reading: Reading, certificate: Certificate) -> ReplaysAlong | None:
+    """Replays along the rounds if the sides cross there, else along the number at which a few replays cross, or are
+    most.
+    """
     instance = cast("Instance", certificate["instance"])
     cost = instance.get("C", 1) * instance.get("E", 1) * instance.get("T", 1)
     if cost > DEAR:
@@ -145,8 +147,8 @@ def _few(replays: Replays) -> ReplaysAlong:
     return ReplaysAlong(tuple((x, *sides) for x, sides in points if sides is not None), "", 1.0, True, "")
 
 
-def _over_rounds(reading: Reading, certificate: Mapping[str, Any]) -> ReplaysAlong | None:
-    """The same problem, for longer: at each of its rounds."""
+def _over_rounds(reading: Reading, certificate: Certificate) -> ReplaysAlong | None:
+    """Replays the same problem for longer, at each of its rounds."""
     index = round_of(reading)
     instance, at = certificate["instance"], certificate["at"]
     if not index or index not in at or "T" not in instance:
@@ -170,7 +172,7 @@ SHADED = "shaded: the claim fails; dotted: where the certificate stands"
 
 
 def _lengthened(instance: Instance, rounds: int) -> Instance:
-    """With more rounds; what there is one of per round goes on with its last value."""
+    """Returns an instance with more rounds; what there is one of per round goes on with its last value."""
     own = instance["T"]
 
     def more(values: list[Any]) -> list[Any]:
@@ -185,7 +187,9 @@ def _lengthened(instance: Instance, rounds: int) -> Instance:
 
 
 def _numbers(instance: Instance) -> Iterator[tuple[str, Callable[[Fraction], Instance]]]:
-    """Numbers of an instance that can be changed, by name: parameters, constants, step sizes, start, noise."""
+    """Yields the numbers of an instance that can be changed, by name: parameters, constants, step sizes, start,
+    noise.
+    """
     for part in ("parameters", "constants", "steps"):
         for name in _part(instance, part):
             yield name, lambda x, part=part, name=name: {
@@ -200,7 +204,7 @@ def _numbers(instance: Instance) -> Iterator[tuple[str, Callable[[Fraction], Ins
 
 
 def _times(value: Any, x: Fraction) -> Any:
-    """All rationals in JSON data times x."""
+    """Returns JSON data with all its rationals times x."""
     if isinstance(value, dict):
         return {k: _times(v, x) for k, v in cast("dict[str, Any]", value).items()}
     if isinstance(value, list):
@@ -216,20 +220,18 @@ def _times(value: Any, x: Fraction) -> Any:
 def _over(
     statement: Statement,
     reading: Reading,
-    certificate: Mapping[str, Any],
+    certificate: Certificate,
     name: str,
     change: Callable[[Fraction], Instance],
     tried: Replays,
     factors: Sequence[Fraction],
 ) -> ReplaysAlong:
-    """Along one number, wherever the kernel admits the instance; some of its replays were `tried` before."""
+    """Replays along one number, wherever the kernel admits the instance; some of its replays were `tried` before."""
     instance, own = certificate["instance"], _magnitude(certificate["instance"], name)
     replays = {x: tried[x] if x in tried else _sides(certificate, change(x), certificate["at"]) for x in factors}
     points = tuple((float(x) * (own or 1.0), *sides) for x, sides in replays.items() if sides is not None)
-    symbol = next((s for s in statement.glossary if getattr(s, "name", "") == name), None)
-    said = f"${latex_form(symbol, statement.glossary)}$" if symbol is not None else name
     measure = unit(reading.lowered.scales.get(name, (0.0, 0.0))) if own else ""
-    label = said + (f"  [{measure}]" if measure else "") + ("" if own else ", times its own value")
+    label = letter(statement, name) + (f"  [{measure}]" if measure else "") + ("" if own else ", times its own value")
     where = f"{_sizes(instance)}; all else as in the certificate; replayed exactly by the kernel; {SHADED}"
     return ReplaysAlong(points, label, own or 1.0, True, where)
 
@@ -239,7 +241,7 @@ def _part(instance: Instance, name: str) -> dict[str, Any]:
 
 
 def _magnitude(instance: Instance, name: str) -> float | None:
-    """The value of a number by its name; None for what is no single number."""
+    """Returns the value of a number by its name; None for what is no single number."""
     for part in ("parameters", "constants", "steps"):
         value: Any = _part(instance, part).get(name)
         if isinstance(value, str):
@@ -258,8 +260,8 @@ def _sizes(instance: Instance) -> str:
     return f"the counterexample ({sizes})" if sizes else "the counterexample"
 
 
-def _sides(certificate: Mapping[str, Any], instance: Instance, at: Mapping[str, int]) -> tuple[float, float] | None:
-    """Both sides, where the kernel admits the instance."""
+def _sides(certificate: Certificate, instance: Instance, at: Mapping[str, int]) -> tuple[float, float] | None:
+    """Returns both sides, where the kernel admits the instance."""
     try:
         lhs, rhs, _ = kernel.evaluate(certificate["claim"], instance, certificate["dropped"], dict(at))
     except (kernel.Rejected, kernel.Malformed):

@@ -25,8 +25,7 @@ from ..search.longer_runs import lengthened
 from ..search.score import genes_of, tabulate
 from ..search.seeds import seed_for
 from ..search.tree_arrays import Array
-from ..settings.base import Reading, Setting, Shape, Viewed
-from ..settings.order import Order
+from ..settings.base import Reading, Setting, Shape
 from ..settings.runs.run import RunSetting
 from .at_constants import genes_at, reading_at, shape_at
 from .cloud_data import against, cloud
@@ -36,7 +35,7 @@ from .kinds import Cloud, Crossing, Curves, Landscape, Profile, Rate, along, uni
 from .landscape import landscape
 from .logistic_clients import logistic_clients
 from .relatives import profile
-from .representative_run import Runs, portrait
+from .representative_run import portrait
 from .row_marks import Row, counterexample_of, has_worst_cases, tightest_at, worst_of
 
 __all__ = ["Cloud", "Crossing", "Curves", "Landscape", "Profile", "Rate", "curves", "curves_at", "picture"]
@@ -68,8 +67,9 @@ def curves(statement: Statement, seed: int = 0, row: Row | None = None) -> Drawn
     if statement.id in pictures():
         return pictures()[statement.id](statement)
     reading, world = read(statement)
-    if isinstance(world, Viewed):
-        return profile(statement, reading, world, world.view(reading))
+    view = world.view(reading)
+    if view is not None:
+        return profile(statement, reading, world, view)
     fallen = against(reading, world, seed) if row is None else counterexample_of(row)
     if isinstance(fallen, dict) and (replays := crossing(statement, reading, cast("Row", fallen))) is not None:
         return replays
@@ -79,15 +79,15 @@ def curves(statement: Statement, seed: int = 0, row: Row | None = None) -> Drawn
         return shown
     if reading.claim["setting"] in ("order", "scalar") and (plane := landscape(statement, reading, seed)) is not None:
         return plane
-    if isinstance(world, Order):
-        return paths(statement, reading, world, seed)
+    if world.fitted:
+        return paths(statement, reading, seed)
     instances = cloud(statement, reading, world, seed, row, falls=isinstance(fallen, dict))
     if not (isinstance(world, RunSetting) and is_rate(reading)):
         return instances
     return replace(instances, caption=f"{instances.caption}; no long run of ten clients could be followed")
 
 
-def _rate(statement: Statement, reading: Reading, world: Runs, seed: int, row: Row | None) -> Rate | None:
+def _rate(statement: Statement, reading: Reading, world: RunSetting, seed: int, row: Row | None) -> Rate | None:
     problem = portrait(reading, world, seed)
     if problem is None:
         return None
@@ -147,7 +147,7 @@ def curves_at(statement: Statement, values: Mapping[str, Fraction], seed: int = 
             f"{statement.id} with values", "a claim for every round t, or about T rounds", "plot it without values"
         )
     shape = shape_at(reading, world, values, ROUNDS)
-    counted = "step" if getattr(world, "counts_steps", False) else "round"
+    counted = "step" if world.counts_steps else "round"
     if index:
         rng = np.random.default_rng(seed_for(seed, statement.id, "curves"))
         genome = genes_at(reading, world, shape, draw(genes_of(reading, world, shape), RUNS, rng), values)
@@ -170,7 +170,7 @@ def _lengths_at(
     reading: Reading, world: Setting, shape: Shape, values: Mapping[str, Fraction], seed: int
 ) -> tuple[Array, Array, Array]:
     """Runs of growing length T up to that of the shape, with the same draws at every T that the conditions allow."""
-    whole = shape["E"] if getattr(world, "counts_steps", False) else 1  # T counts steps, and rounds are whole
+    whole = shape["E"] if world.counts_steps else 1  # T counts steps, and rounds are whole
     columns: list[tuple[int, Array, Array]] = []
     for T in sorted({shape["T"], *(n * whole for n in LENGTHS if n * whole < shape["T"])}):
         short = shape.but(T=T)
@@ -184,7 +184,9 @@ def _lengths_at(
 
 
 def _admitted(columns: Sequence[tuple[int, Array, Array]]) -> tuple[Array, Array, Array]:
-    """Sizes that are neither excluded by conditions nor without any positive bound, and both sides relative to it."""
+    """Keeps sizes that conditions allow and that have a positive bound; returns them with both sides relative to
+    that.
+    """
     x = np.array([c[0] for c in columns])
     lhs, rhs = (np.stack([c[j] for c in columns], axis=1) for j in (1, 2))
     admitted = np.isfinite(lhs).any(axis=0) & (rhs > 0).any(axis=0)
@@ -203,6 +205,6 @@ def _relative(lhs: Array, rhs: Array) -> tuple[Array, Array]:
 
 
 def _same_draws(genes: Sequence[Gene], seed: int, label: str) -> Genome:
-    """Genes of the same name and shape come out the same, whatever others there are."""
+    """Draws genes so that those of the same name and shape come out the same, whatever others there are."""
     parts = (draw([g], RUNS, np.random.default_rng(seed_for(seed, label, "curves", g.name))) for g in genes)
     return {name: values for part in parts for name, values in part.items()}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
@@ -16,6 +15,7 @@ from ..search.score import genes_of, score
 from ..search.seeds import seed_for
 from ..search.tree_arrays import Array
 from ..settings.base import Reading
+from ..settings.order import SETTING as ORDER
 from .kinds import Curves, along
 
 __all__ = ["ASKED", "paths"]
@@ -33,21 +33,22 @@ ASKED = {
 }  # of an order of growth
 
 
-def paths(statement: Statement, reading: Reading, world: Any, seed: int) -> Curves:
+def paths(statement: Statement, reading: Reading, seed: int) -> Curves:
     """Both sides along random paths x = c n^a of the parameters, n over the decades."""
     n = np.logspace(2, 8, 25)  # conditions hold for large n
     sides: list[tuple[Array, Array]] = []
-    for shape in world.shapes(reading):
+    for shape in ORDER.shapes(reading):
         rng = np.random.default_rng(seed_for(seed, statement.id, "curves"))
-        genome = draw(genes_of(reading, world, shape), DRAWN, rng)
-        scores = score(reading, world, shape, genome)
+        genome = draw(genes_of(reading, ORDER, shape), DRAWN, rng)
+        scores = score(reading, ORDER, shape, genome)
         order = np.argsort(-np.nan_to_num(scores.margin, nan=-np.inf), kind="stable")
         some = np.concatenate([order[:8], np.flatnonzero(np.isfinite(scores.margin))[:24]])  # the steepest, and any
-        chosen = {k: v.astype(world.precision) for k, v in rows(genome, some).items()}
-        powers = [np.abs(v) for k, v in chosen.items() if k.startswith("a_")]
+        chosen = {k: v.astype(ORDER.precision) for k, v in rows(genome, some).items()}
+        moving = {gene.name for gene in ORDER.powers(reading)}
+        powers = [np.abs(v) for k, v in chosen.items() if k in moving]
         steepest = np.maximum(1, np.max([np.zeros(len(some)), *powers], axis=0))  # only the ratios of powers matter
-        chosen = {k: v / steepest if k.startswith("a_") else v for k, v in chosen.items()}
-        tables = [world.table(reading, shape, chosen, float(at)) for at in n]
+        chosen = {k: v / steepest if k in moving else v for k, v in chosen.items()}
+        tables = [ORDER.table(reading, shape, chosen, float(at)) for at in n]
         both = [sides_of(reading, table) for table in tables]
         sides.append((np.concatenate([b[0] for b in both], axis=1), np.concatenate([b[1] for b in both], axis=1)))
     lhs, rhs = (np.concatenate([s[j] for s in sides]) for j in (0, 1))

@@ -1,5 +1,7 @@
 """What pictures are drawn from: data classes, each of one kind of picture. Everything in them was computed."""
 
+# sympy is annotated only in part (2026-11).
+# pyright: reportMissingTypeStubs=false
 from __future__ import annotations
 
 from collections.abc import Mapping
@@ -7,7 +9,9 @@ from dataclasses import dataclass, field
 from enum import Enum
 
 import numpy as np
+from sympy import Symbol
 
+from fedaudit.bounds.formulas.printer import latex_form
 from fedaudit.bounds.formulas.statement_text import sides_latex
 from fedaudit.bounds.language.statement import Statement
 from fedaudit.errors import UserError
@@ -27,6 +31,7 @@ __all__ = [
     "Rate",
     "Role",
     "along",
+    "letter",
     "unit",
 ]
 
@@ -190,6 +195,15 @@ def unit(powers: tuple[float, float]) -> str:
     if not up and not down:
         return ""
     return (" ".join(up) or "1") + (f"/{' '.join(down)}" if down else "")
+
+
+def letter(statement: Statement, name: str) -> str:
+    """Returns a parameter in the paper's symbols, between dollars; its name where the glossary has none."""
+    symbol = next((s for s in statement.glossary if getattr(s, "name", "") == name), None)
+    if symbol is None:
+        return name
+    # A step size gamma(t) is a function in the glossary, but one number here.
+    return f"${latex_form(symbol if isinstance(symbol, Symbol) else Symbol(name), statement.glossary)}$"
 
 
 def along(statement: Statement, x: Array, xlabel: str, lhs: Array, rhs: Array, caption: str, units: str = "") -> Curves:

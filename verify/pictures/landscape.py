@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import numpy as np
 
-from fedaudit.bounds.formulas.printer import latex_form
 from fedaudit.bounds.formulas.statement_text import relations_latex
 from fedaudit.bounds.language.statement import Statement
 
-from ..search.claim_index import moves, resolved_sides
+from ..search.claim_index import resolved_sides
+from ..search.claim_trees import moves, names
 from ..search.score import conditions
 from ..search.seeds import seed_for
 from ..search.tree_arrays import Array, Evaluator, Table
 from ..settings.base import Reading, knob_genes, names, resolve
-from .kinds import Landscape, unit
+from .growth import ASKED
+from .kinds import Landscape, letter, unit
 
 __all__ = ["landscape"]
 
@@ -28,7 +28,9 @@ DRAWN, ROOM = 200, 0.25  # values of all other parameters that are tried; a shar
 
 
 def landscape(statement: Statement, reading: Reading, seed: int) -> Landscape | None:
-    """Of a claim about formulas with two parameters or more; None where there are fewer, or no plane has room."""
+    """Returns the landscape of a claim about formulas with two parameters or more; None where there are fewer, or no
+    plane has room.
+    """
     symbols, fixed = reading.lowered.symbols, _named(reading, "fixed")
     swept = {name for name, rule in reading.lowered.sweep.items() if not rule["index"]}
     if len(swept) != len(reading.lowered.sweep) or reading.claim["for_all"]:
@@ -83,7 +85,7 @@ def _named(reading: Reading, assumption: str) -> set[str]:
 
 
 def _axis(reading: Reading, name: str) -> Array:
-    """Decades that the parameter may run through."""
+    """Returns the decades that the parameter may run through."""
     domain = reading.lowered.symbols[name]
     if name in _named(reading, "grows"):
         return np.logspace(0, 8, POINTS)
@@ -100,7 +102,7 @@ def _axis(reading: Reading, name: str) -> Array:
 def _roomiest(
     reading: Reading, grid: Mapping[str, Array], others: Sequence[str], seed: int
 ) -> tuple[Table, Array, dict[str, float]] | None:
-    """Values of all other parameters at which the claim applies to much of the plane: 1 each, if that will do."""
+    """Finds values of all other parameters at which the claim applies to much of the plane: 1 each, if that will do."""
     rng = np.random.default_rng(seed_for(seed, reading.lowered.id, "landscape"))
     n = len(next(iter(grid.values())))
     best: tuple[float, Table, Array, dict[str, float]] | None = None
@@ -131,13 +133,13 @@ def _value(reading: Reading, name: str, trial: int, rng: np.random.Generator) ->
 
 
 def _least(height: Array, usable: Array, up: Array) -> Array:
-    """The y at which each column is lowest."""
+    """Returns the y at which each column is lowest."""
     shown = np.where(usable & np.isfinite(height), height, np.inf)
     return np.where(np.isfinite(shown.min(axis=0)), up[np.argmin(shown, axis=0)], np.nan)
 
 
 def _apart(lhs: Array, rhs: Array, usable: Array, shape: tuple[int, int]) -> float:
-    """How far the least right side of a column is from its left side, at the worst x, as a share."""
+    """Returns how far the least right side of a column is from its left side, at the worst x, as a share."""
     shown = (usable & np.isfinite(lhs) & np.isfinite(rhs)).reshape(shape)
     least = np.where(shown, rhs.reshape(shape), np.inf).min(axis=0)
     printed = np.where(shown, lhs.reshape(shape), np.inf).min(axis=0)
@@ -146,9 +148,7 @@ def _apart(lhs: Array, rhs: Array, usable: Array, shape: tuple[int, int]) -> flo
 
 
 def _label(statement: Statement, reading: Reading, name: str) -> str:
-    symbol = next((s for s in statement.glossary if getattr(s, "name", "") == name), None)
-    said = f"${latex_form(symbol, statement.glossary)}$" if symbol is not None else name
-    return said + _in(reading.lowered.scales.get(name, (0.0, 0.0)))
+    return letter(statement, name) + _in(reading.lowered.scales.get(name, (0.0, 0.0)))
 
 
 def _in(powers: tuple[float, float]) -> str:
@@ -164,9 +164,5 @@ def _said(reading: Reading, values: Mapping[str, float], op: str, apart: float |
         close = f"the left side is within {100 * apart:.2g} % of that on this grid"
         return f"the right side{at}; line: where it is least, by search; {close}{grey}"
     if reading.claim["setting"] == "order":
-        asked: dict[str, Any] = {
-            "<=": "stays bounded", "<": "falls to 0", ">=": "stays away from 0", ">": "grows beyond every bound",
-            "=": "stays bounded and away from 0",
-        }  # fmt: skip
-        return f"both printed orders{at}; claimed: their ratio {asked[op]} far out, at whatever height{grey}"
+        return f"both printed orders{at}; claimed: their ratio {ASKED[op]} far out, at whatever height{grey}"
     return f"both sides{at}; the claim holds where the ratio is at most 1, below 0 here{grey}"

@@ -18,9 +18,9 @@ from ..search.claim_index import round_of, sides_of
 from ..search.seeds import seed_for
 from ..search.tree_arrays import Array, Table
 from ..settings.base import Reading, Shape, resolve
-from ..settings.runs import proposed_sizes as sized
 from ..settings.runs import requirements as asked
-from ..settings.runs.run import on_problem
+from ..settings.runs.batch_runs import on_problem
+from ..settings.runs.proposed_sizes import meets_counts
 
 __all__ = ["LogisticRun", "logistic_clients"]
 
@@ -53,11 +53,11 @@ class LogisticRun:
 def logistic_clients(
     reading: Reading, shape: Shape, constants: Mapping[str, float], counts_steps: bool, seed: int
 ) -> LogisticRun | None:
-    """With the local steps and the parameters of a portrait; None where the claim is about other losses."""
+    """Runs the claim with the local steps and the parameters of a portrait; None where it is about other losses."""
     claim = reading.claim
     if {a[0] for a in (*claim["let"], *claim["implicit"])} - MET or counts_steps or reading.lowered.knobs:
         return None
-    if any(asked.uses(reading, what) for what in OUT_OF_REACH) or not sized.alone(reading, "C", CLIENTS):
+    if any(asked.uses(reading, what) for what in OUT_OF_REACH) or not meets_counts(reading, {"C": CLIENTS}):
         return None
     problem, start = _problem(seed, reading.lowered.id)
     L, mu = float(problem.smoothness()[0]), problem.lam
@@ -66,7 +66,7 @@ def logistic_clients(
     columns: list[tuple[Array, Array]] = []
     for T in lengths:
         at = shape.but(**sizes, T=T)
-        if not sized.meets_counts(reading, dict(at.counts)):
+        if not meets_counts(reading, dict(at.counts)):
             return None
         try:
             table = on_problem(reading, at, problem, start, _known(reading, at, L, mu, constants))
@@ -92,7 +92,7 @@ def _problem(seed: int, label: str) -> tuple[RidgeLogistic, Array]:
 
 
 def _known(reading: Reading, shape: Shape, L: float, mu: float, constants: Mapping[str, float]) -> Table:
-    """Constants of the assumptions, parameters as the portrait has them (in units of L), chosen step sizes."""
+    """Returns constants of the assumptions, parameters as the portrait has them (in units of L), chosen step sizes."""
     values = {"smooth": L, "strongly_convex": mu}
     named = asked.constants(reading)
     scale = next((constants[name] for name, a in named.items() if a == "smooth" and name in constants), L)

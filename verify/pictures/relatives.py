@@ -14,13 +14,13 @@ from fedaudit.bounds.language.statement import Statement
 from ..search.lowered_claim import lower
 from ..search.score import conditions
 from ..search.tree_arrays import Evaluator
-from ..settings.base import Reading, Shape, View, Viewed, with_scalars
+from ..settings.base import Reading, Setting, Shape, View, with_scalars
 from .kinds import Profile, ProfileLine, Role, unit
 
 __all__ = ["profile"]
 
 
-def profile(statement: Statement, reading: Reading, world: Viewed, view: View) -> Profile:
+def profile(statement: Statement, reading: Reading, world: Setting, view: View) -> Profile:
     """Both sides of the statement and of its relatives, at the points of the view."""
     lines: list[ProfileLine] = []
     relatives = [statement, *_relatives(statement, reading)]
@@ -66,7 +66,7 @@ def _relatives(statement: Statement, reading: Reading) -> list[Statement]:
 
 
 def _both_sides(
-    reading: Reading, world: Viewed, shape: Shape, values: Mapping[str, float]
+    reading: Reading, world: Setting, shape: Shape, values: Mapping[str, float]
 ) -> list[tuple[float, float]]:
     """Both sides of every relation of one instance; no bound where the conditions fail."""
     scalars = with_scalars(reading, shape, values)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
-from typing import Any, Protocol, cast
+from typing import Any, cast
 
 import numpy as np
 
@@ -17,16 +17,19 @@ from fedaudit.errors import UserError
 from fedaudit.problems.arrays.genes import Gene
 from fedaudit.problems.runs.compiled_method import programme
 
-from ..search.claim_index import moves, round_of, sides_of
+from ..search.claim_index import round_of, sides_of
+from ..search.claim_trees import moves
 from ..search.genome import Genome, draw
 from ..search.score import genes_of, tabulate
 from ..search.seeds import seed_for
-from ..search.tree_arrays import Array, Table
-from ..settings.base import Reading, Setting, Shape, known_table
-from ..settings.runs import proposed_sizes as sized
-from ..settings.runs import requirements as asked
+from ..search.tree_arrays import Array
+from ..settings.base import Reading, Shape, known_table
+from ..settings.runs import requirements
+from ..settings.runs.proposed_sizes import meets_counts
+from ..settings.runs.run import RunSetting
+from ..settings.runs.run_shapes import draws, family_of
 
-__all__ = ["Portrait", "Runs", "portrait"]
+__all__ = ["Portrait", "portrait"]
 
 CLIENTS, DIMENSIONS, STEPS = (10, 4, 2, 1), (10, 4, 2, 1), (5, 2, 1)
 ENTRIES = 24  # numbers that the server and the clients keep between rounds: moments cost their cube
@@ -50,19 +53,6 @@ SEEN = 4.0  # decades: more movement is not seen better
 Preset = Mapping[str, float]
 
 
-class Runs(Setting, Protocol):
-    """A setting whose instances are runs of a method on losses."""
-
-    @property
-    def counts_steps(self) -> bool: ...
-
-    def paths(self, shape: Shape) -> int: ...
-
-    def followed(
-        self, reading: Reading, shape: Shape, genome: Genome, known: Table, runs: int, rng: np.random.Generator
-    ) -> Array: ...
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class Portrait:
     """One problem along rounds: both sides, one sampled run where there is noise, its sizes and constants."""
@@ -76,7 +66,7 @@ class Portrait:
     smaller: str = ""  # why it has fewer clients or dimensions than ten
 
 
-def portrait(reading: Reading, world: Runs, seed: int) -> Portrait | None:
+def portrait(reading: Reading, world: RunSetting, seed: int) -> Portrait | None:
     """The problem whose run and bound move most; None where no shape has runs that are long enough to be looked at."""
     best: tuple[float, Shape, Preset] | None = None
     for E in STEPS:
@@ -106,13 +96,13 @@ def portrait(reading: Reading, world: Runs, seed: int) -> Portrait | None:
 
 
 def _smaller(reading: Reading, shape: Shape) -> str:
-    """Why there are not ten clients and ten dimensions, of a claim about several clients."""
+    """Says why a claim about several clients is not shown with ten clients and ten dimensions."""
     C, d, reasons = shape["C"], shape["d"], list[str]()
     if 1 < C < CLIENTS[0]:
         reasons.append(f"not C = {CLIENTS[0]}: its conditions do not allow that many")
     if d < DIMENSIONS[0]:
         kept = _kept(reading, shape)
-        if not sized.alone(reading, "d", DIMENSIONS[0]) or sized.family(shape).dimensions < DIMENSIONS[0]:
+        if not meets_counts(reading, {"d": DIMENSIONS[0]}) or family_of(shape).dimensions < DIMENSIONS[0]:
             reasons.append(f"not d = {DIMENSIONS[0]}: such losses are run in {d} at most")
         elif shape.flag("noise") != "none" and kept * DIMENSIONS[0] > ENTRIES:
             reasons.append(
@@ -124,20 +114,20 @@ def _smaller(reading: Reading, shape: Shape) -> str:
 
 
 def _kept(reading: Reading, shape: Shape) -> int:
-    """Vectors that the server and the clients keep between rounds."""
+    """Counts the vectors that the server and the clients keep between rounds."""
     rules = programme(reading.claim["method"])
     return sum(1 if name in rules.server else shape["C"] for name in rules.kept)
 
 
 def _resolved(lhs: Array, rhs: Array) -> int:
-    """How many of the first points are more than rounding, beside where they begin."""
+    """Counts the first points that are more than rounding, beside where they begin."""
     low = [side < ROUNDING * np.abs(side[: max(2, len(side) // 50)]).max() for side in (lhs, rhs)]
     drowned = np.flatnonzero(low[0] | low[1])
     return max(4, int(drowned[0])) if drowned.size else len(lhs)
 
 
-def _presets(reading: Reading, world: Runs, shape: Shape, seed: int) -> list[Preset]:
-    """Some combinations of the numbers that the claim's genes read."""
+def _presets(reading: Reading, world: RunSetting, shape: Shape, seed: int) -> list[Preset]:
+    """Returns some combinations of the numbers that the claim's genes read."""
     genes = genes_of(reading, world, shape)
     unread = {
         *(() if any(g.kind == "unit" and g.name != "mu" for g in genes) else ("unit",)),
@@ -150,18 +140,18 @@ def _presets(reading: Reading, world: Runs, shape: Shape, seed: int) -> list[Pre
     return [every[n] for n in rng.permutation(len(every))[:TRIED]]
 
 
-def _shape(reading: Reading, world: Runs, E: int) -> Shape | None:
+def _shape(reading: Reading, world: RunSetting, E: int) -> Shape | None:
     """The most telling shape with so many local steps; with fewer rounds where a run would have too many outcomes."""
     shapes = world.shapes(reading)
-    if not any(shape["E"] == E or sized.alone(reading, "E", E) for shape in shapes):
+    if not any(shape["E"] == E or meets_counts(reading, {"E": E}) for shape in shapes):
         return None
-    C = next((n for n in CLIENTS if sized.alone(reading, "C", n)), shapes[0]["C"])
+    C = next((n for n in CLIENTS if meets_counts(reading, {"C": n})), shapes[0]["C"])
     whole = E if world.counts_steps else 1
     rounds = _longest(reading)
     while rounds > 3:
         sizes = {"C": C, "E": E, "T": rounds * whole}
         fitting = [s.but(**sizes) for s in shapes if not s.brief and not s.follows_moments]
-        fitting = [s for s in dict.fromkeys(fitting) if sized.meets_counts(reading, dict(s.counts))]
+        fitting = [s for s in dict.fromkeys(fitting) if meets_counts(reading, dict(s.counts))]
         fitting = [
             s for s in fitting if world.paths(s) <= MOST_PATHS and _affordable(world, s, bool(round_of(reading)))
         ]
@@ -181,7 +171,7 @@ def _longest(reading: Reading) -> int:
 
 
 def _sums(tree: Any, index: str) -> bool:
-    """Whether a side sums up to the index."""
+    """Says whether a side sums up to the index."""
     if not isinstance(tree, list):
         return False
     op, *parts = cast("list[Any]", tree)
@@ -189,16 +179,16 @@ def _sums(tree: Any, index: str) -> bool:
 
 
 def _steady(reading: Reading) -> bool:
-    """Whether the step sizes are the same in all rounds."""
+    """Says whether the step sizes are the same in all rounds."""
     rules = [*reading.lowered.sweep.values(), *reading.claim["choose"].values()]
     return not any(moves(rule["value"], index) for rule in rules for index in rule["index"])
 
 
-def _affordable(world: Runs, shape: Shape, indexed: bool) -> bool:
-    """Runs that no map takes round by round are walked, outcome by outcome."""
-    if sized.family(shape).affine and world.paths(shape) == 1 and not world.counts_steps:
+def _affordable(world: RunSetting, shape: Shape, indexed: bool) -> bool:
+    """Says whether a run is affordable: one that no map takes round by round is walked, outcome by outcome."""
+    if family_of(shape).affine and world.paths(shape) == 1 and not world.counts_steps:
         return True
-    return sized.draws(shape, world.counts_steps) <= (WALKED if indexed else WALKED // 2)
+    return draws(shape, world.counts_steps) <= (WALKED if indexed else WALKED // 2)
 
 
 def _telling(shape: Shape) -> tuple[bool, ...]:
@@ -213,7 +203,7 @@ def _telling(shape: Shape) -> tuple[bool, ...]:
     )
 
 
-def _on_a_line(reading: Reading, world: Runs, shape: Shape) -> Shape:
+def _on_a_line(reading: Reading, world: RunSetting, shape: Shape) -> Shape:
     whole = shape["E"] if world.counts_steps else 1
     if not round_of(reading):
         return shape.but(d=1, T=min(shape["T"], LONGEST // 4))
@@ -224,13 +214,15 @@ def _ladder(reading: Reading, shape: Shape) -> Sequence[Shape]:
     """The shape in as many dimensions as its moments can be followed, then on a line."""
     kept = _kept(reading, shape)
     noisy = shape.flag("noise") != "none"
-    most = sized.family(shape).dimensions
-    fits = [d for d in DIMENSIONS if d <= most and (not noisy or kept * d <= ENTRIES) and sized.alone(reading, "d", d)]
+    most = family_of(shape).dimensions
+    fits = [
+        d for d in DIMENSIONS if d <= most and (not noisy or kept * d <= ENTRIES) and meets_counts(reading, {"d": d})
+    ]
     return [shape.but(d=d) for d in dict.fromkeys([*fits[:1], *(d for d in (2, 1) if d in fits), 1])]
 
 
 def _most_telling(
-    reading: Reading, world: Runs, shape: Shape, presets: Sequence[Preset], seed: int
+    reading: Reading, world: RunSetting, shape: Shape, presets: Sequence[Preset], seed: int
 ) -> tuple[float, Preset | None]:
     x, lhs, rhs, _ = _along(reading, world, shape, presets, seed)
     if len(x) < 3:
@@ -250,9 +242,9 @@ def _most_telling(
 
 
 def _along(
-    reading: Reading, world: Runs, shape: Shape, presets: Sequence[Preset], seed: int
+    reading: Reading, world: RunSetting, shape: Shape, presets: Sequence[Preset], seed: int
 ) -> tuple[Array, Array, Array, Genome]:
-    """x (m,) and both sides (n, m) along the claim's index, or along T; the genome of the longest run."""
+    """Returns x (m,) and both sides (n, m) along the claim's index, or along T, and the genome of the longest run."""
     index = round_of(reading)
     if index:
         genome = _genome(reading, genes_of(reading, world, shape), presets, seed)
@@ -263,7 +255,7 @@ def _along(
     columns: list[tuple[int, Array, Array]] = []
     genome: Genome = {}
     lengths = [n * whole for n in (LENGTHS if len(presets) == 1 else LENGTHS[3::4]) if n * whole <= shape["T"]]
-    for T in [T for T in lengths if sized.meets_counts(reading, dict(shape.but(T=T).counts))]:
+    for T in [T for T in lengths if meets_counts(reading, dict(shape.but(T=T).counts))]:
         genome = _genome(reading, genes_of(reading, world, shape.but(T=T)), presets, seed)
         lhs, rhs = sides_of(reading, tabulate(reading, world, shape.but(T=T), genome))
         columns.append((T, lhs[:, 0], rhs[:, 0]))
@@ -276,9 +268,11 @@ def _along(
 
 
 def _genome(reading: Reading, genes: Sequence[Gene], presets: Sequence[Preset], seed: int) -> Genome:
-    """Genes of ordinary problems: curvatures spread evenly over decades, clients around a centre, a start far off."""
+    """Returns genes of ordinary problems: curvatures spread evenly over decades, clients around a centre, a start far
+    off.
+    """
     strong = any(g.name == "ratio" for g in genes)
-    steps = {f"step_{name}" for name in asked.free_steps(reading)}
+    steps = {f"step_{name}" for name in requirements.free_steps(reading)}
 
     def rng(gene: Gene) -> np.random.Generator:
         return np.random.default_rng(seed_for(seed, reading.lowered.id, "portrait", gene.name))
@@ -295,7 +289,9 @@ def _genome(reading: Reading, genes: Sequence[Gene], presets: Sequence[Preset], 
 
 
 def _gene(gene: Gene, preset: Preset, rng: np.random.Generator, strong: bool) -> Array:
-    """Where nothing is strongly convex, curvatures fall to a thousandth of L at least, and runs slow down."""
+    """Returns one gene. Where nothing is strongly convex, curvatures fall to a thousandth of L at least, and runs slow
+    down.
+    """
     d = gene.shape[-1] if gene.axes and gene.axes[-1] == "d" else 1
     decades = np.linspace(0, 1, d) if d > 1 else np.zeros(1)
     kappa = preset["kappa"] if strong else 100 * preset["kappa"]
@@ -327,7 +323,7 @@ def _gene(gene: Gene, preset: Preset, rng: np.random.Generator, strong: bool) ->
             return draw([gene], 1, rng)[gene.name][0]
 
 
-def _path(reading: Reading, world: Runs, shape: Shape, presets: Sequence[Preset], seed: int) -> Array | None:
+def _path(reading: Reading, world: RunSetting, shape: Shape, presets: Sequence[Preset], seed: int) -> Array | None:
     """The first rounds of one run with drawn signs of its noise, where the left side is one measure along t."""
     left: Any = reading.claim["then"][0][1]
     plain = left[0] == "at" and left[2:] == ["t"] and round_of(reading) == "t"

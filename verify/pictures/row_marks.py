@@ -50,7 +50,7 @@ def tightest_at(row: Row | None, index: str) -> Mark | None:
 
 
 def worst_of(row: Row | None, index: str, relation: int = 1) -> tuple[WorstMark, ...]:
-    """All worst cases of one relation, by rounds; `index` is the letter of the round, or none."""
+    """Returns all worst cases of one relation, by rounds; `index` is the letter of the round, or none."""
     cases: list[WorstMark] = []
     for case in cast("list[Row]", _part(row, "hunt").get("worst") or []):
         at = case["point"]
@@ -63,7 +63,7 @@ def worst_of(row: Row | None, index: str, relation: int = 1) -> tuple[WorstMark,
 
 
 def largest_exact(row: Row | None, relation: int) -> WorstMark | None:
-    """The largest of the exact worst cases along t."""
+    """Returns the largest of the exact worst cases along t."""
     return max((case for case in worst_of(row, "t", relation) if case.exact), key=lambda case: case.lower, default=None)
 
 
@@ -73,6 +73,6 @@ def has_worst_cases(row: Row) -> bool:
 
 
 def _part(row: Row | None, name: str) -> Row:
-    """A part of a row that is data; nothing where there is none."""
+    """Returns a part of a row that is data; nothing where there is none."""
     value = (row or {}).get(name)
     return cast("Row", value) if isinstance(value, dict) else {}

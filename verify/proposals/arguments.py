@@ -210,18 +210,22 @@ class Proposer(Formulas):
         if isinstance(rule, ExpNumber):
             return [self.book.say("fact", c, (), (), {"name": "numbers", "at": []}) for c in claims]
         if isinstance(rule, Instance):
-            made = self._instance(rule, claims[0], place, [*scope, *needed], under)
-            if made is not None:
-                return [made]
+            instance = self._instance(rule, claims[0], place, [*scope, *needed], under)
+            if instance is not None:
+                return [instance]
         if (
             isinstance(rule, Definition)
             and isinstance(self.statement.method, str)
             and isinstance(known.claim.lhs, Symbol)
         ):
-            made = defined(known, self.spelling).judgement
-            if (round_ := made["with"]["at"][0]) not in self.book.context.forms.domains:
+            definition = defined(known, self.spelling).judgement
+            if (round_ := definition["with"]["at"][0]) not in self.book.context.forms.domains:
                 self.letter(round_, "index")
-            return [self.book.say("premise", parse_relation(Node(made["says"], "premise")), under, (), made["with"])]
+            return [
+                self.book.say(
+                    "premise", parse_relation(Node(definition["says"], "premise")), under, (), definition["with"]
+                )
+            ]
         before = [n for c in claims for n in value_before(self, c, [*scope, *needed], under)]
         if before:
             return before

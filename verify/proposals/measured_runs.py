@@ -133,7 +133,7 @@ class Told:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Reading:
+class ProofReading:
     """A proof file as it is measured: its claim with what only the proof measures, its letters and judgements."""
 
     raw: dict[str, Any]
@@ -143,14 +143,14 @@ class Reading:
     clients: str  # the claim's letter for their number
 
 
-def read(file: Mapping[str, Any]) -> Reading:
+def read(file: Mapping[str, Any]) -> ProofReading:
     """A file that the kernel has accepted."""
     letters, names = cast("dict[str, str]", file.get("letters", {})), names_of(file)
     judgements = [_told(n, raw, names, letters) for n, raw in enumerate(file["judgements"])]
     raw = _extended(file["claim"], file.get("frame", {}))
     names_of_sizes: dict[str, str] = raw.get("method", {}).get("names", {})
     clients = next((letter for letter, size in names_of_sizes.items() if size == "C"), "C")
-    return Reading(raw, read_claim(Node(raw, "claim")), letters, judgements, clients)
+    return ProofReading(raw, read_claim(Node(raw, "claim")), letters, judgements, clients)
 
 
 def names_of(file: Mapping[str, Any]) -> dict[str, Tree]:
@@ -221,7 +221,7 @@ class _Run:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Place:
+class LetterValues:
     """Values of the claim's indices and of the proof's letters."""
 
     whole: Mapping[str, int]
@@ -232,21 +232,21 @@ class Place:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Instance:
+class AdmittedRun:
     """One admitted instance of the claim, in which relations are decided."""
 
-    reading: Reading
+    reading: ProofReading
     run: _Run
     raw: Mapping[str, Any]
     ranges: Mapping[str, range]  # of the claim's own indices
 
     @classmethod
-    def of(cls, reading: Reading, world: World, raw: Mapping[str, Any]) -> Instance:
+    def of(cls, reading: ProofReading, world: World, raw: Mapping[str, Any]) -> AdmittedRun:
         evaluator = Evaluator(_Run(world), reading.claim.domains)
         ends = {index: [evaluator.integer(end, {}) for end in both] for index, both in reading.claim.for_all.items()}
         return cls(reading, _Run(world), raw, {index: range(low, high + 1) for index, (low, high) in ends.items()})
 
-    def decided(self, relation: Relation, place: Place) -> bool | Unmeasured:
+    def decided(self, relation: Relation, place: LetterValues) -> bool | Unmeasured:
         """Whether a relation holds there, for certain; False also where a side is certainly no number."""
         name, *sides = _put(relation, place.numbers)
         evaluator = Evaluator(self.run, self.reading.claim.domains)
@@ -267,7 +267,7 @@ class Instance:
             return False if any(_undefined(side, place.whole, evaluator) for side in sides) else Unmeasured.UNDECIDED
         return Unmeasured.UNDECIDED
 
-    def sides(self, relation: Relation, place: Place) -> str:
+    def sides(self, relation: Relation, place: LetterValues) -> str:
         """Both sides of a relation that fails, for a message."""
         evaluator, shown_sides = Evaluator(self.run, self.reading.claim.domains), list[str]()
         for side in _put(relation, place.numbers)[1:]:
@@ -277,7 +277,7 @@ class Instance:
                 shown_sides.append("no number")
         return f"left {shown(shown_sides[0])}, right {shown(shown_sides[1])}"
 
-    def places(self, letters: Sequence[str], count: int, rng: Random) -> Iterator[Place]:
+    def places(self, letters: Sequence[str], count: int, rng: Random) -> Iterator[LetterValues]:
         """In turn at ends of the ranges of all indices and letters, the least ones more often, and anywhere."""
         domains = self.reading.letters
         if not all(self.ranges.values()):
@@ -288,7 +288,7 @@ class Instance:
         for n in range(count):
             ends_alone = n % 2 == 0
             chosen = {name: rng.choice((x[0], x[0], x[-1]) if ends_alone else x) for name, x in choices.items()}
-            yield Place(chosen, {name: rng.choice(x) for name, x in numbers.items()})
+            yield LetterValues(chosen, {name: rng.choice(x) for name, x in numbers.items()})
 
     def _numbers(self, domain: str) -> range:
         """Whole numbers for a letter: as many as the run has clients, rounds or steps."""
@@ -356,26 +356,26 @@ def measure_on(file: Mapping[str, Any], candidates: Iterator[Mapping[str, Any]],
     return tally.measured(runs)
 
 
-def _admitted(reading: Reading, raw: Mapping[str, Any]) -> Instance | None:
+def _admitted(reading: ProofReading, raw: Mapping[str, Any]) -> AdmittedRun | None:
     try:
         with metered(REPLAY):
             world = kernel.admit(reading.raw, raw)
     except (Malformed, Rejected):
         return None
-    return Instance.of(reading, world, raw) if isinstance(world, World) else None
+    return AdmittedRun.of(reading, world, raw) if isinstance(world, World) else None
 
 
 @dataclass(slots=True)
 class _Tally:
     """What was evaluated so far."""
 
-    reading: Reading
+    reading: ProofReading
     effort: Effort
     rng: Random
     counts: Counter[int] = field(default_factory=Counter[int])  # judgement -> evaluations
     reasons: dict[int, Unmeasured] = field(default_factory=dict[int, Unmeasured])
 
-    def add(self, instance: Instance, run: int) -> None:
+    def add(self, instance: AdmittedRun, run: int) -> None:
         """Some judgements on one instance: in turn, so that all of them meet about as many instances."""
         judgements, effort = self.reading.judgements, self.effort
         share = max(1, min(len(judgements), effort.evaluations // (effort.runs * effort.places)))
@@ -384,7 +384,7 @@ class _Tally:
             for place in instance.places(told_.letters, effort.places, self.rng):
                 self._evaluate(told_, instance, place)
 
-    def _evaluate(self, one: Told, instance: Instance, place: Place) -> None:
+    def _evaluate(self, one: Told, instance: AdmittedRun, place: LetterValues) -> None:
         for hypothesis in one.judgement.under:
             holds = instance.decided(hypothesis, place)
             if holds is not True:
@@ -392,7 +392,7 @@ class _Tally:
                 return
         self._settle(one, instance, place)
 
-    def _settle(self, one: Told, instance: Instance, place: Place) -> None:
+    def _settle(self, one: Told, instance: AdmittedRun, place: LetterValues) -> None:
         holds = instance.decided(one.judgement.says, place)
         if isinstance(holds, Unmeasured):
             self.reasons.setdefault(one.number, holds)
@@ -403,7 +403,7 @@ class _Tally:
             sides = instance.sides(relation, place)
             raise Disagreement(self.reading.claim.id, one.number, one.rule, told(relation), sides, where)
 
-    def _claimed(self, instance: Instance, place: Place) -> bool:
+    def _claimed(self, instance: AdmittedRun, place: LetterValues) -> bool:
         """Whether anything is claimed there: not where a side of the claim itself is no number."""
         evaluator = Evaluator(instance.run, self.reading.claim.domains)
         sides = [side for relation in self.reading.claim.then for side in relation[1:]]

@@ -24,7 +24,7 @@ from fedaudit.bounds.language.statement import Statement
 from fedaudit.bounds.language.vectors import Number, Vector, norm2, vector_tree, vectors_of, zero
 from fedaudit.bounds.proofs.atom import Atom, Client, Field
 from fedaudit.bounds.proofs.frame import HETEROGENEITY, Frame
-from fedaudit.bounds.proofs.premise_identity import Average, Shown, check
+from fedaudit.bounds.proofs.premise_identity import Average, Shown, check, is_number, reader_of
 from fedaudit.bounds.proofs.proximal_atoms import Largest
 from fedaudit.verify.kernel.proofs.vectors.settings import SETTINGS
 from fedaudit.verify.search.lowered_claim import lower
@@ -245,16 +245,11 @@ def defined(known: Known, spelled: Spelling) -> Premise:
 
 
 def _schwarz(rule: Shown, atoms: _Atoms) -> Json:
-    from fedaudit.bounds.proofs.premise_identity import _fixed, _minus, reader_of  # pyright: ignore[reportPrivateUsage]
-
     x, y = rule.schwarz or (zero, zero)
     claim, reader = rule.claim, reader_of(rule)
     one, two = claim.rhs.args if isinstance(claim.rhs, Mul) else (claim.rhs, claim.rhs)
 
-    def fits(side: Any, number: Number) -> bool:
-        return not reader.expand(_minus(reader.formula(side), _fixed(reader, number), reader)).terms
-
-    a, b = (one, two) if fits(one, norm2(x)) else (two, one)
+    a, b = (one, two) if is_number(reader, one, norm2(x)) else (two, one)
     tree = atoms.spelled.tree
     return {
         "x": atoms.vector(x),

@@ -25,33 +25,34 @@ from fedaudit.bounds.proofs.premise_identity import shown, stands
 from fedaudit.errors import UserError
 
 from .atoms_in_reach import multipliers_of
+from .attempts import Attempts, Clock, FoundArgument, Tried
 from .framing import frames_of, meaning
 from .points import bundles, power_of, reach_here, reach_of
-from .potentials import Lines, Tried, generators
+from .potentials import generators
 from .shared_programme import Equation, products_of, solve
 
 DEGREES = (1, 2, 3)
 
 
-def by_one_premise(statement: Statement, goal: View, relation: Relational, over: Any) -> Iterator[Lines | Tried]:
+def by_one_premise(statement: Statement, goal: View, relation: Relational, clock: Clock) -> Attempts:
     """The claim as one shown premise, or as an identity."""
     for form in _forms(statement, relation):
         for at in _places(relation, form):
-            over.check()
+            clock.check()
             yield from _identity(form, at, relation)
             yield from _round(form, at, statement, goal, relation)
             yield from _in_reach(form, at, statement, goal, relation)
 
 
-def by_lines_alone(statement: Statement, goal: View, relation: Relational, over: Any) -> Iterator[Lines | Tried]:
+def by_lines_alone(statement: Statement, goal: View, relation: Relational, clock: Clock) -> Attempts:
     """The claim as a line about numbers."""
-    over.check()
+    clock.check()
     facts: tuple[Known, ...] = ()
     if not decide(relation, goal.requires).proved:
         facts = tuple(_facts(relation, goal))
         if not facts or not decide(relation, [*goal.requires, *(fact.claim for fact in facts)]).proved:
             return
-    yield Lines(Argument((step := Step(relation, facts, note="what is claimed"),), step), Tried())
+    yield FoundArgument(Argument((step := Step(relation, facts, note="what is claimed"),), step), Tried())
 
 
 def _facts(relation: Relational, goal: View) -> Iterator[Known]:
@@ -101,12 +102,12 @@ def _places(relation: Relational, frame: Frame) -> Iterator[tuple[Any, Any]]:
         yield t, k
 
 
-def _line(premise: Known, relation: Relational, tried: Tried) -> Lines:
+def _line(premise: Known, relation: Relational, tried: Tried) -> FoundArgument:
     step = Step(relation, (premise,), note="what is claimed")
-    return Lines(Argument((step,), step), tried)
+    return FoundArgument(Argument((step,), step), tried)
 
 
-def _identity(frame: Frame, at: tuple[Any, Any], relation: Relational) -> Iterator[Lines | Tried]:
+def _identity(frame: Frame, at: tuple[Any, Any], relation: Relational) -> Attempts:
     """Both sides are equal; of a sample out of n also with max(n - 1, 1) for n - 1, which is what the law of it has."""
     claims, n = [relation], frame.sizes[1]
     if frame.sample is not None:
@@ -122,9 +123,7 @@ def _identity(frame: Frame, at: tuple[Any, Any], relation: Relational) -> Iterat
             yield _line(premise, relation, Tried())
 
 
-def _round(
-    frame: Frame, at: tuple[Any, Any], statement: Statement, goal: View, relation: Relational
-) -> Iterator[Lines | Tried]:
+def _round(frame: Frame, at: tuple[Any, Any], statement: Statement, goal: View, relation: Relational) -> Attempts:
     """A round of one local step: the points that its rules make."""
     moved = frame.single and at[0] + 1 in {q.args[0] for q in relation.atoms(AppliedUndef) if q.args}
     if not isinstance(relation, Le | Ge):
@@ -158,9 +157,7 @@ def _round(
         return
 
 
-def _in_reach(
-    frame: Frame, at: tuple[Any, Any], statement: Statement, goal: View, relation: Relational
-) -> Iterator[Lines | Tried]:
+def _in_reach(frame: Frame, at: tuple[Any, Any], statement: Statement, goal: View, relation: Relational) -> Attempts:
     """Atoms that the quantities of the claim and the assumptions suggest, for any number of clients and steps."""
     try:
         premise = shown(relation, "what is claimed", frame, at=at)

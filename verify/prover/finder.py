@@ -11,7 +11,7 @@ then to the kernel: only what that accepts is called proved. That nothing is fou
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -24,28 +24,13 @@ from fedaudit.bounds.proofs.statement_view import view
 from fedaudit.errors import UserError
 from fedaudit.verify.moves.kernel_proof import Proof, Unproved, prove
 
+from .attempts import Attempts, Clock, Spent, Tried
 from .direct import by_lines_alone, by_one_premise
 from .local_growth import by_growth
-from .potentials import Lines, Tried
 from .proof_text import names_of, told
 from .rounds import by_potential
 
 KINDS = ("inequality", "identity")
-
-
-class Spent(Exception):
-    """The time is up."""
-
-
-@dataclass(frozen=True, slots=True)
-class Clock:
-    """When the time is up."""
-
-    until: float
-
-    def check(self) -> None:
-        if time.monotonic() > self.until:
-            raise Spent
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -102,7 +87,7 @@ class NotFound:
         return {"id": self.statement.id, "status": self.status, "why": self.why, "tried": tried, "certificate": None}
 
 
-Way = Callable[[Statement, View, Relational, Clock], Iterator[Lines | Tried]]
+Way = Callable[[Statement, View, Relational, Clock], Attempts]
 WAYS: tuple[Way, ...] = (by_lines_alone, by_one_premise, by_growth, by_potential)
 
 

@@ -29,8 +29,8 @@ from fedaudit.bounds.proofs.frame import Frame
 from fedaudit.bounds.proofs.premise_identity import shown, stands
 from fedaudit.errors import UserError
 
+from .attempts import Attempts, Clock, FoundArgument, Tried
 from .framing import frame_of, meaning
-from .potentials import Lines, Tried
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,9 +70,9 @@ class Growth:
 ALONG, LENGTH = Function("along_step", real=True), Function("step2", nonnegative=True)
 
 
-def by_growth(statement: Statement, goal: View, relation: Relational, over: Any) -> Iterator[Lines | Tried]:
+def by_growth(statement: Statement, goal: View, relation: Relational, clock: Clock) -> Attempts:
     """The claim that |u|^2 after E steps is at most (E c)^2, or E times the sum of the squared steps."""
-    over.check()
+    clock.check()
     growth = _growth(statement, relation)
     if growth is None:
         return
@@ -147,7 +147,7 @@ def _start(growth: Growth) -> Known:
     return shown(Eq(growth.size(Integer(0)), 0, evaluate=False), "when a round begins", growth.frame)
 
 
-def _by_sum(growth: Growth, relation: Relational) -> Iterator[Lines]:
+def _by_sum(growth: Growth, relation: Relational) -> Iterator[FoundArgument]:
     """At most k times the sum of the squared steps."""
     k, end = growth.frame.letters[1], growth.frame.sizes[0]
     sums = list(relation.rhs.atoms(Sum))
@@ -169,10 +169,10 @@ def _by_sum(growth: Growth, relation: Relational) -> Iterator[Lines]:
         onward: tuple[Given, ...] = (one, schwarz, young, length, longer, sign)
         steps = Induction(Le(growth.size(k), k * total), k, 0, (_start(growth), empty), onward, note="all steps")
         final = Step(relation, (steps.at(end),), note="what is claimed")
-        yield Lines(Argument((sign, young, steps, final), final), Tried(4))
+        yield FoundArgument(Argument((sign, young, steps, final), final), Tried(4))
 
 
-def _by_bound(growth: Growth, statement: Statement, relation: Relational) -> Iterator[Lines]:
+def _by_bound(growth: Growth, statement: Statement, relation: Relational) -> Iterator[FoundArgument]:
     """At most (k c)^2, which is at most (E c)^2, where an assumption bounds the steps."""
     frame, (t, k, _, _) = growth.frame, growth.frame.letters
     end = frame.sizes[0]
@@ -198,4 +198,4 @@ def _by_bound(growth: Growth, statement: Statement, relation: Relational) -> Ite
             )
             reached_at = steps if relation.lhs == growth.size(k) else steps.at(end)
             final = Step(relation, (reached_at,), note="what is claimed")
-            yield Lines(Argument((short, turned, steps, final), final), Tried(4))
+            yield FoundArgument(Argument((short, turned, steps, final), final), Tried(4))

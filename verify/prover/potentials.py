@@ -39,7 +39,6 @@ from sympy.core.function import AppliedUndef
 from sympy.core.relational import Relational
 
 from fedaudit.bounds.decide.sample_points import conjuncts
-from fedaudit.bounds.language.derivation import Argument
 from fedaudit.bounds.language.dimension import ONE, Dimension, DimensionError, dimension_of
 from fedaudit.bounds.language.statement import Statement
 from fedaudit.bounds.language.vectors import Number, Vector, expect, f, f_star, full_grad, inner, norm2, w_star
@@ -53,7 +52,7 @@ START = Integer(0)
 
 
 @dataclass(frozen=True, slots=True)
-class Shape:
+class LastRoundClaim:
     """What is claimed of round `end`: `rate`^end `first` + c(end) - `last` - [sum of `each` over earlier rounds] >= 0.
 
     `first` speaks of round 0, `last` of round `end`; `per_round` and `rest` are c(end) = per_round * end + rest.
@@ -70,28 +69,7 @@ class Shape:
     inclusive: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Tried:
-    """How much was looked at."""
-
-    atoms: int = 0
-    generators: int = 0
-    degree: int = 0
-    columns: int = 0
-
-    def row(self) -> dict[str, int]:
-        return {"atoms": self.atoms, "generators": self.generators, "degree": self.degree, "columns": self.columns}
-
-
-@dataclass(frozen=True, slots=True)
-class Lines:
-    """The argument that was found, with what was looked at."""
-
-    argument: Argument
-    tried: Tried
-
-
-def shape_of(relation: Relational, frame: Frame) -> Shape | None:
+def last_round_claim(relation: Relational, frame: Frame) -> LastRoundClaim | None:
     """The claim as something about a last round; None if it is not."""
     if not isinstance(relation, Le | Ge):
         return None
@@ -144,14 +122,14 @@ def shape_of(relation: Relational, frame: Frame) -> Shape | None:
         if more or low != 0 or high not in (end, end - 1):
             return None
         each, inclusive = -scaled[sums[0]] * sums[0].function, high == end
-    return Shape(end, first, last, each, index, per_round, rest, None, inclusive)
+    return LastRoundClaim(end, first, last, each, index, per_round, rest, None, inclusive)
 
 
 def _bound_in(symbol: Any, expr: Any) -> bool:
     return any(symbol in {limit[0] for limit in s.limits} for s in expr.atoms(Sum))
 
 
-def _geometric(total: Any, end: Any, powers: Sequence[Any], frame: Frame) -> Shape | None:
+def _geometric(total: Any, end: Any, powers: Sequence[Any], frame: Frame) -> LastRoundClaim | None:
     bases = {(p.base, p.exp) for p in powers}
     if len(bases) != 1:
         return None
@@ -169,7 +147,7 @@ def _geometric(total: Any, end: Any, powers: Sequence[Any], frame: Frame) -> Sha
     rest = expand(others + last)
     if any(q.args[0] != end for q in quantities) or end in rest.free_symbols:
         return None
-    return Shape(end, first, last, rest=rest, rate=rate)
+    return LastRoundClaim(end, first, last, rest=rest, rate=rate)
 
 
 # --- the search ------------------------------------------------------------------------------------------------------

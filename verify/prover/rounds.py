@@ -7,7 +7,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -21,8 +21,16 @@ from fedaudit.bounds.language.statement import Statement
 from fedaudit.bounds.proofs.atoms import Bound
 from fedaudit.bounds.proofs.premise_identity import shown
 
+from .attempts import Attempts, Clock, FoundArgument, Tried
 from .points import bundles, power_of
-from .potentials import START, Lines, Potential, Shape, Tried, generators, potential_of, shape_of
+from .potentials import (
+    START,
+    LastRoundClaim,
+    Potential,
+    generators,
+    last_round_claim,
+    potential_of,
+)
 from .shared_programme import Equation, Solution, products_of, solve
 
 LEVELS = (  # powers of t, degree in the constants, degree of multipliers, names of the proof's own
@@ -38,13 +46,13 @@ LEVELS = (  # powers of t, degree in the constants, degree of multipliers, names
 RATE = Symbol("rate_", real=True)
 
 
-def by_potential(statement: Statement, goal: View, relation: Relational, over: Any) -> Iterator[Lines | Tried]:
+def by_potential(statement: Statement, goal: View, relation: Relational, clock: Clock) -> Attempts:
     """Arguments for one relation, simplest potentials first; between them, what was tried in vain."""
     potentials = {more: potential_of(statement, more=more) for more in (False, True)}
     for (powers, degree, most, more), apart, times in _attempts(potentials[False], relation):
-        over.check()
+        clock.check()
         potential = potentials[more]
-        shape = None if potential is None else shape_of(relation, potential.frame)
+        shape = None if potential is None else last_round_claim(relation, potential.frame)
         if potential is None or shape is None:
             return
         yield from _attempt(potential, shape, goal, relation, (powers, degree, most, apart, times))
@@ -52,7 +60,7 @@ def by_potential(statement: Statement, goal: View, relation: Relational, over: A
 
 def _attempts(potential: Potential | None, relation: Relational) -> list[tuple[tuple[int, int, int, bool], int, Any]]:
     """Sizes of the programme, whether strong convexity may be all of the smoothness, and a number to multiply with."""
-    shape = None if potential is None else shape_of(relation, potential.frame)
+    shape = None if potential is None else last_round_claim(relation, potential.frame)
     if potential is None or shape is None:
         return []
     letters, _ = generators(potential.reach, (), relation)
@@ -67,8 +75,8 @@ def _attempts(potential: Potential | None, relation: Relational) -> list[tuple[t
 
 
 def _attempt(
-    potential: Potential, shape: Shape, goal: View, relation: Relational, level: tuple[int, int, int, int, Any]
-) -> Iterator[Lines | Tried]:
+    potential: Potential, shape: LastRoundClaim, goal: View, relation: Relational, level: tuple[int, int, int, int, Any]
+) -> Attempts:
     powers, degree, most, apart, times = level
     t, frame, reach = potential.frame.letters[0], potential.frame, potential.reach
     glossary, scale = frame.method.glossary, reach.scale
@@ -144,7 +152,7 @@ def _attempt(
 
     loss = Add(*(solution.shared[count + n] * q for n, q in enumerate(lost)))
     argument = _argument(shape, relation, equations, solution, potential_at, rate, (room, apart, loss))
-    yield Lines(argument, replace(tried, columns=solution.columns))
+    yield FoundArgument(argument, replace(tried, columns=solution.columns))
 
 
 def _room(reach: Any) -> Any:
@@ -163,18 +171,18 @@ def _lost(potential: Potential, room: Any, wanted: Any, letters: Sequence[Any]) 
     return [q * power * m for q, power in units for m in products_of(letters, 2)]
 
 
-def _bases(shape: Shape) -> list[Any]:
+def _bases(shape: LastRoundClaim) -> list[Any]:
     """The parts of a largest number that a rate is a power of."""
     base = shape.rate.base if isinstance(shape.rate, Pow) else shape.rate
     return list(base.args) if isinstance(base, Max) else []
 
 
-def _exponent(shape: Shape) -> Any:
+def _exponent(shape: LastRoundClaim) -> Any:
     return shape.rate.exp if isinstance(shape.rate, Pow) else Integer(1)
 
 
 def _argument(
-    shape: Shape,
+    shape: LastRoundClaim,
     relation: Relational,
     equations: Sequence[Equation],
     solution: Solution,

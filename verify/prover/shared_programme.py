@@ -38,7 +38,7 @@ ONE = Integer(1)
 Bundle = tuple[tuple[Any, Atom], ...]  # atoms that are used together, each with its factor
 Terms = Mapping[Key, Coefficient]
 Row = tuple[int, Key, tuple[int, ...]]  # equation, product of vectors, powers of the parameters
-Column = dict[int, fmpq]  # by the number of its row
+Entries = dict[int, fmpq]  # by the number of its row
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -67,13 +67,13 @@ class Solution:
 
 
 @dataclass(slots=True)
-class _Columns:
+class _Programme:
     """Columns of the programme while they are put together."""
 
-    entries: list[Column] = field(default_factory=list[Column])
+    entries: list[Entries] = field(default_factory=list[Entries])
     labels: list[tuple[int, int, Any]] = field(default_factory=list[tuple[int, int, Any]])  # equation, bundle, product
-    free: dict[int, Column] = field(default_factory=dict[int, Column])
-    right: Column = field(default_factory=Column)
+    free: dict[int, Entries] = field(default_factory=dict[int, Entries])
+    right: Entries = field(default_factory=Entries)
     rows: dict[Row, int] = field(default_factory=dict[Row, int])
 
     def row(self, row: Row) -> int:
@@ -83,7 +83,7 @@ class _Columns:
 
 def solve(equations: Sequence[Equation], signs: Mapping[int, bool] | None = None) -> Solution | None:
     """Values of all unknowns, exactly, or None; `signs`: shared unknowns that must not be negative."""
-    columns = _Columns()
+    columns = _Programme()
     for n, equation in enumerate(equations):
         if not _expand(n, equation, columns) or len(columns.entries) > MOST:
             return None
@@ -125,7 +125,7 @@ def solve(equations: Sequence[Equation], signs: Mapping[int, bool] | None = None
     return Solution(shared, by, len(left))
 
 
-def _expand(n: int, equation: Equation, columns: _Columns) -> bool:
+def _expand(n: int, equation: Equation, columns: _Programme) -> bool:
     """Add the columns of one equation; whether it could be read."""
     products = tuple(dict.fromkeys(p for ps in equation.multipliers for p in ps))
     everything = (
@@ -149,7 +149,7 @@ def _expand(n: int, equation: Equation, columns: _Columns) -> bool:
     ]
     common = common_denominator(reader, (target, *shared.values(), *(terms for _, _, terms in products_of_atoms)))
 
-    def rows(terms: Terms) -> Column:
+    def rows(terms: Terms) -> Entries:
         return {columns.row((n, *row)): q for row, q in rows_of(terms, common).items()}
 
     columns.right.update(rows(target))
@@ -196,7 +196,7 @@ def rows_of(terms: Terms, common: Coefficient) -> dict[tuple[Key, tuple[int, ...
 
 
 def vertex(
-    left: Sequence[Column], right: Column, count: int, lower: Sequence[float], weights: Sequence[float]
+    left: Sequence[Entries], right: Entries, count: int, lower: Sequence[float], weights: Sequence[float]
 ) -> list[int] | None:
     """The columns that take part in a cheapest solution, in floats; `count` is the number of rows."""
     entries = [(int(q.p) / int(q.q), row, m) for m, column in enumerate(left) for row, q in column.items()]

@@ -12,16 +12,17 @@ from fedaudit.bounds.language.statement import Statement
 from fedaudit.bounds.lint.checks import Finding as LintFinding
 from fedaudit.bounds.proofs.derivation_check import Derived
 from fedaudit.bounds.proofs.findings import AnotherWay, Finding, OpenStep, is_gap
+from fedaudit.bounds.proofs.step_decisions import Decided
 
 from ..moves.kernel_proof import Proof, Unproved
 from ..moves.premise_trials import Tried
 from ..moves.repair import Answer
+from .json_fields import write
+from .row import DerivedGap, DerivedPart, DerivedStep, DerivedTerm, DerivedWay, LintLine, LiteralReading, Row
 from .tried_sizes import Size, merged
 from .verdicts import Counterexample, Proved, Refuted, Undecided, Verdict
 
 __all__ = ["Audited", "Derivation", "Linted", "Literally"]
-
-Row = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,15 +44,19 @@ class Linted(Recorded):
     def __iter__(self) -> Iterator[LintFinding]:
         return iter(self.findings)
 
-    def to_records(self) -> list[Row]:
+    def to_records(self) -> list[dict[str, Any]]:
         """One row per finding."""
-        return [{"id": self.id, "rule": f.rule, "message": f.message} for f in self.findings]
+        return [{"id": self.id, **write(line)} for line in self.lines()]
 
     def _repr_html_(self) -> str:
         return html_table(self.to_records()) if self.findings else "<p>nothing found</p>"
 
-    def row(self) -> Row:
-        return {"id": self.id, "findings": [{"rule": f.rule, "message": f.message} for f in self.findings]}
+    def lines(self) -> tuple[LintLine, ...]:
+        """The findings as a row has them."""
+        return tuple(LintLine(finding.rule, finding.message) for finding in self.findings)
+
+    def row(self) -> dict[str, Any]:
+        return {"id": self.id, "findings": [write(line) for line in self.lines()]}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -88,51 +93,57 @@ class Derivation(Recorded):
         """What a proof lacks that leaves nothing open as far as `derive` sees."""
         return (f"follows, not proved: {self.proof.reason}",) if isinstance(self.proof, Unproved) else ()
 
-    def to_records(self) -> list[Row]:
+    def to_records(self) -> list[dict[str, Any]]:
         """One row per step."""
-        steps: list[Row] = self.row()["steps"]
-        return [{"id": self.statement.id, **step, "because": "; ".join(step["because"])} for step in steps]
+        steps = [(step.because, write(step)) for step in self.part().steps]
+        return [{"id": self.statement.id, **step, "because": "; ".join(because)} for because, step in steps]
 
     def _repr_html_(self) -> str:
         columns = ("claim", "where", "status", "how")
         return html_table([{name: step[name] for name in columns} for step in self.to_records()])
 
-    def row(self) -> Row:
-        made = self.derived
-        steps = [
-            {
-                "claim": text(s.claim, PYTHON),
-                "latex": latex_form(s.claim, self.statement.glossary),
-                "where": s.where,
-                "note": s.note,
-                "status": s.decision.status,
-                "how": s.decision.how,
-                "because": list(s.because),
-            }
-            for s in made.steps
-        ]
-        return {
-            "id": self.statement.id,
-            "status": made.status,
-            "factor": made.factor,
-            "terms": [{**t.row(), "says": str(t)} for t in made.terms],
-            "evidence": made.evidence,
-            "proved": self.proved,
-            "cites": list(made.cites),
-            "proved_from": list(self.proof.cites) if isinstance(self.proof, Proof) else [],
-            "trusted": list(self.proof.trusted) if isinstance(self.proof, Proof) else [],
-            "findings": [*self._missing(), *made.texts, *filter(None, (t.finding() for t in self.measured))],
-            "ways": [
-                {"cites": list(way.cites), "status": way.status, "evidence": way.evidence}
-                for way in made.findings
+    def part(self) -> DerivedPart:
+        """What a row of an audit says of it."""
+        derived, proof = self.derived, self.proof if isinstance(self.proof, Proof) else None
+        return DerivedPart(
+            status=derived.status,
+            factor=derived.factor,
+            terms=tuple(DerivedTerm(**term.row(), says=str(term)) for term in derived.terms),
+            evidence=derived.evidence,
+            proved=self.proved,
+            cites=tuple(derived.cites),
+            proved_from=proof.cites if proof else (),
+            trusted=proof.trusted if proof else (),
+            findings=self._findings(),
+            ways=tuple(
+                DerivedWay(tuple(way.cites), way.status, way.evidence)
+                for way in derived.findings
                 if isinstance(way, AnotherWay)
-            ],
-            "gaps": [_gap(finding) for finding in made.findings if is_gap(finding)],
-            "premises": list(made.premises),
-            "shown": list(made.shown),
-            "measured": [t.row() for t in self.measured],
-            "steps": steps,
-        }
+            ),
+            gaps=tuple(_gap(finding) for finding in derived.findings if is_gap(finding)),
+            premises=tuple(derived.premises),
+            shown=tuple(derived.shown),
+            measured=tuple(premise.row() for premise in self.measured),
+            steps=tuple(self._step(step) for step in derived.steps),
+        )
+
+    def _findings(self) -> tuple[str, ...]:
+        measured = (premise.finding() for premise in self.measured)
+        return (*self._missing(), *self.derived.texts, *(finding for finding in measured if finding))
+
+    def _step(self, step: Decided) -> DerivedStep:
+        return DerivedStep(
+            claim=text(step.claim, PYTHON),
+            latex=latex_form(step.claim, self.statement.glossary),
+            where=step.where,
+            note=step.note,
+            status=step.decision.status,
+            how=step.decision.how,
+            because=tuple(step.because),
+        )
+
+    def row(self) -> dict[str, Any]:
+        return {"id": self.statement.id, **write(self.part())}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -147,12 +158,14 @@ class Literally:
     certificate: Mapping[str, Any] | None = None
     sizes: tuple[Size, ...] = ()
 
-    def row(self) -> Row:
-        row: Row = {"name": self.name, "says": self.says, "literal": self.literal}
-        met: Row = {"tightness": self.tightness, "sizes": [size.row() for size in self.sizes]}
-        why = {"reason": self.reason} if self.reason else {}
-        more = why if self.literal == "not-tried" else {**why, **met}
-        return {**row, **more, "certificate": None if self.certificate is None else dict(self.certificate)}
+    def part(self) -> LiteralReading:
+        """What a row of an audit says of it."""
+        return LiteralReading(
+            self.name, self.literal, self.reason, self.tightness, self.sizes, self.certificate, says=self.says
+        )
+
+    def row(self) -> dict[str, Any]:
+        return write(self.part())
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -192,38 +205,43 @@ class Audited(Recorded):
         searches = [v.search for v in (self.verified, self.hunted) if not isinstance(v, Proved)]
         return merged(size for search in searches for size in search.sizes)
 
-    def row(self) -> Row:
-        verdict = self.verdict.row()
-        verified, hunted = _inner(self.verified.row()), _inner(self.hunted.row())
-        how = {"how": "dominance" if isinstance(self.verdict, Proved) else hunted["how"]} if "how" in hunted else {}
-        sturdy = ("persists", "persists_until", "breaks_too") if isinstance(self.verdict, Refuted) else ()
-        proof = self.derivation.proof
+    def record(self) -> Row:
+        """Its row in audit.json, with the evidence as data."""
+        verdict, verified, hunted = self.verdict.move(), self.verified.move(), self.hunted.move()
+        sturdy = self.verdict.counterexample if isinstance(self.verdict, Refuted) else None
+        proof = self.derivation.proof if isinstance(self.derivation.proof, Proof) else None
         against = counterexample(self.verified) or counterexample(self.hunted)
-        return {
-            "id": self.id,
-            "title": self.statement.title,
-            "kind": self.statement.kind,
-            "verdict": verdict["verdict"],
-            "evidence": verdict["evidence"],
-            "reason": verdict["reason"],
-            **how,
-            "tightness": self.tightness,
-            "sizes": [size.row() for size in self.sizes],
-            "certificate": verdict["certificate"],
-            "proof": dict(proof.file) if isinstance(proof, Proof) else None,
-            "trusted": len(proof.trusted) if isinstance(proof, Proof) else 0,
-            **{name: verdict[name] for name in sturdy},
-            "rests_on": self.rests_on,
-            **({"counterexample": dict(against.certificate)} if against else {}),
-            "lint": _inner(self.linted.row()),
-            "derive": _inner(self.derivation.row()),
-            "verify": verified,
-            "hunt": hunted,
-            "implicit": [part.row() for part in self.implicit],
-            "repaired": self.repaired,
-            "repair": None if self.repair is None else self.repair.change,
-            "repair_why": "" if self.repair is None else self.repair.why,
-        }
+        return Row(
+            id=self.id,
+            verdict=verdict.verdict,
+            title=self.statement.title,
+            kind=self.statement.kind,
+            evidence=verdict.evidence,
+            reason=verdict.reason,
+            how="dominance" if hunted.how and isinstance(self.verdict, Proved) else hunted.how,
+            tightness=self.tightness,
+            sizes=self.sizes,
+            certificate=verdict.certificate,
+            proof=proof.file if proof else None,
+            trusted=len(proof.trusted) if proof else 0,
+            persists=sturdy.persists if sturdy else (),
+            persists_until=sturdy.persists_until if sturdy else "",
+            breaks_too=sturdy.breaks_too if sturdy else (),
+            rests_on=self.rests_on or "",
+            counterexample=against.certificate if against else None,
+            lint=self.linted.lines(),
+            derive=self.derivation.part(),
+            verify=verified,
+            hunt=hunted,
+            implicit=tuple(reading.part() for reading in self.implicit),
+            repaired=self.repaired,
+            repair="" if self.repair is None else self.repair.change,
+            repair_why="" if self.repair is None else self.repair.why,
+            cited={name: cited.file for name, cited in proof.cited.items()} if proof else {},
+        )
+
+    def row(self) -> dict[str, Any]:
+        return self.record().to_json()
 
     def _repr_html_(self) -> str:
         names = ("id", "title", "verdict", "evidence", "reason", "tightness", "repaired")
@@ -236,12 +254,8 @@ def counterexample(verdict: Verdict) -> Counterexample | None:
     return verdict.counterexample if isinstance(verdict, Undecided) else None
 
 
-def _gap(finding: Finding) -> Row:
-    """A gap of the printed proof: in words; and of a step that is false itself, its place and where it fails."""
+def _gap(finding: Finding) -> DerivedGap:
+    """A gap of the printed proof; of a step that is false itself, with its place and where it fails."""
     if isinstance(finding, OpenStep) and not finding.use:
-        return {"text": finding.text, "step": finding.place, "detail": finding.detail}
-    return {"text": finding.text, "step": None, "detail": ""}
-
-
-def _inner(row: Row) -> Row:
-    return {name: value for name, value in row.items() if name != "id"}
+        return DerivedGap(finding.text, finding.place, finding.detail)
+    return DerivedGap(finding.text)

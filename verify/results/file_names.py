@@ -5,10 +5,10 @@ from __future__ import annotations
 import hashlib
 import re
 
-__all__ = ["AUDIT", "PROOFS", "WORST", "lines_trusted", "plain", "proof_file", "slug"]
+__all__ = ["AUDIT", "CERTIFICATES", "PROOFS", "WORST", "lines_trusted", "plain", "proof_file", "slug"]
 
 AUDIT = "audit.json"
-PROOFS, WORST = "proofs", "worst"  # folders beside it: proofs by statement, both ends of worst cases
+CERTIFICATES, PROOFS, WORST = "certificates", "proofs", "worst"  # folders beside it; the last has both ends
 
 
 def slug(identifier: str) -> str:

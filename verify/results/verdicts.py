@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Literal, TypeAlias
@@ -13,6 +14,8 @@ from fedaudit.bounds.language.row_list import Recorded
 
 from ..moves.kernel_proof import Proof
 from .file_names import lines_trusted
+from .json_fields import write
+from .row import Ends, Horizon, Move
 from .tried_sizes import Size
 
 __all__ = [
@@ -32,7 +35,6 @@ __all__ = [
     "searched",
 ]
 
-Row = dict[str, Any]
 NOTHING_MET = "no admissible instance was found"
 Evidence: TypeAlias = Literal["proof", "exact", "statistical", "numerical"]
 
@@ -50,7 +52,7 @@ class Search:
     how: str | None = None
     statistical: Mapping[str, Any] | None = None  # what sampling saw besides
     sizes: tuple[Size, ...] = ()  # none where instances have no sizes
-    worst: tuple[Mapping[str, Any], ...] = ()  # at ordinary points: over all functions and dimensions, or by a search
+    worst: tuple[Ends, ...] = ()  # at ordinary points: over all functions and dimensions, or by a search
     untried: tuple[str, ...] = ()  # sizes that fit neither in memory nor in the effort
     left_out: tuple[str, ...] = ()  # ordinary points whose worst case is too large for the effort
     out_of_reach: str = ""  # why there is no exact worst case
@@ -61,24 +63,27 @@ class Search:
         """That no admissible instance was found; empty where one was, or nobody looked."""
         if not self.none or self.instances:
             return ""
-        at_ordinary_points = any(one["lower"] is not None for one in self.worst)
+        at_ordinary_points = any(ends.lower is not None for ends in self.worst)
         return f"{self.none} except at ordinary points" if at_ordinary_points else self.none
 
-    def begun(self, identifier: str, verdict: str, evidence: str, tightness: float | None) -> Row:
-        """How every row begins."""
-        row: Row = {"id": identifier, "verdict": verdict, "evidence": evidence, "instances": self.instances}
-        return {**row, "tightness": tightness, "certificate": None, "reason": self.nothing_met}
-
-    def ended(self, row: Row) -> Row:
-        """How every row ends."""
-        how = {} if self.how is None else {"how": self.how}
-        sampled = {} if self.statistical is None else {"statistical": dict(self.statistical)}
-        sampled |= {"untried": list(self.untried)} if self.untried else {}
-        sizes = [size.row() for size in self.sizes]
-        worst: Row = {"worst": [dict(one) for one in self.worst]} if self.worst else {}
-        worst |= {"left_out": list(self.left_out)} if self.left_out else {}
-        worst |= {"out_of_reach": self.out_of_reach} if self.out_of_reach else {}
-        return {**row, **how, **sampled, **worst, "sizes": sizes, "seconds": self.seconds, "seed": self.seed}
+    def move(self, verdict: str, evidence: str, tightness: float | None, reason: str) -> Move:
+        """What a row says of the search, without the instances that it ended with."""
+        return Move(
+            verdict=verdict,
+            evidence=evidence,
+            instances=self.instances,
+            tightness=tightness,
+            reason=reason,
+            how=self.how or "",
+            statistical=self.statistical,
+            untried=self.untried,
+            worst=self.worst,
+            left_out=self.left_out,
+            out_of_reach=self.out_of_reach,
+            sizes=self.sizes,
+            seconds=self.seconds,
+            seed=self.seed,
+        )
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -87,13 +92,31 @@ class Counterexample:
 
     certificate: Mapping[str, Any]
     tightness: float | None  # lhs/rhs on the instance before it was shrunk
-    persists: tuple[Mapping[str, int], ...] = ()  # longer runs (sizes and index) on which the same problem refutes too
+    persists: tuple[Horizon, ...] = ()  # longer runs on which the same problem refutes too
     persists_until: str = ""  # what ended that list
     breaks_too: tuple[str, ...] = ()  # siblings that it breaks as well
 
+    def told_by(self, move: Move) -> Move:
+        """A move that says how sturdy it is."""
+        return replace(move, persists=self.persists, persists_until=self.persists_until, breaks_too=self.breaks_too)
+
+
+class _Judgement(Recorded):
+    """A verdict on one statement; its row is the JSON of its move."""
+
+    __slots__ = ()
+    id: str
+
+    @abstractmethod
+    def move(self) -> Move:
+        """What a row of an audit says of it."""
+
+    def row(self) -> dict[str, Any]:
+        return {"id": self.id, **write(self.move())}
+
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Refuted(Recorded):
+class Refuted(_Judgement):
     """What is printed fails.
 
     >>> import fedaudit as fa
@@ -120,13 +143,13 @@ class Refuted(Recorded):
     def reason(self) -> str:
         return self.search.nothing_met
 
-    def row(self) -> Row:
-        row = self.search.begun(self.id, self.verdict, self.evidence, self.tightness)
-        return self.search.ended({**row, "certificate": dict(self.certificate), **_sturdy(self.counterexample)})
+    def move(self) -> Move:
+        move = self.search.move(self.verdict, self.evidence, self.tightness, self.reason)
+        return self.counterexample.told_by(replace(move, certificate=self.certificate))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Proved(Recorded):
+class Proved(_Judgement):
     """Decided for all parameters: the kernel accepts `proof`, together with the proofs of what it cites.
 
     >>> import fedaudit as fa
@@ -147,14 +170,14 @@ class Proved(Recorded):
         """How many lines were taken on z3's word, in the proof and in what it rests on."""
         return len(self.proof.trusted)
 
-    def row(self) -> Row:
-        row: Row = {"id": self.id, "verdict": self.verdict, "evidence": self.evidence, "tightness": self.tightness}
-        said = lines_trusted(self.trusted).removeprefix(", ")
-        return {**row, "certificate": None, "reason": "; ".join(filter(None, (said, self.reason)))}
+    def move(self) -> Move:
+        trust = lines_trusted(self.trusted).removeprefix(", ")
+        reason = "; ".join(filter(None, (trust, self.reason)))
+        return Move(self.verdict, self.evidence, tightness=self.tightness, reason=reason)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Survived(Recorded):
+class Survived(_Judgement):
     """Attacked and not broken. `tightest` is the instance that came closest, where the kernel replayed it.
 
     >>> import fedaudit as fa
@@ -173,13 +196,13 @@ class Survived(Recorded):
     def reason(self) -> str:
         return self.search.nothing_met
 
-    def row(self) -> Row:
-        row = self.search.begun(self.id, self.verdict, self.evidence, self.tightness)
-        return self.search.ended({**row, **_shown(self.tightest)})
+    def move(self) -> Move:
+        move = self.search.move(self.verdict, self.evidence, self.tightness, self.reason)
+        return replace(move, tightest=self.tightest)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Undecided(Recorded):
+class Undecided(_Judgement):
     """None of the others, and why. `counterexample`: of a reading or a witness; it refutes nothing that is printed.
 
     >>> import fedaudit as fa
@@ -196,16 +219,15 @@ class Undecided(Recorded):
     counterexample: Counterexample | None = None
     search: Search = field(default_factory=Search)
 
-    def row(self) -> Row:
-        row = self.search.begun(self.id, self.verdict, self.evidence, self.tightness)
-        row["reason"] = self.reason
+    def move(self) -> Move:
+        move = self.search.move(self.verdict, self.evidence, self.tightness, self.reason)
+        move = replace(move, tightest=self.tightest)
         against = self.counterexample
-        more = {} if against is None else {**_sturdy(against), "counterexample": dict(against.certificate)}
-        return self.search.ended({**row, **_shown(self.tightest), **more})
+        return move if against is None else against.told_by(replace(move, counterexample=against.certificate))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Observed(Recorded):
+class Observed(_Judgement):
     """An observed claim, observed again: the reason in one sentence, and the table behind it (JSON data)."""
 
     verdict: ClassVar[str]
@@ -217,10 +239,9 @@ class Observed(Recorded):
     evidence: Evidence = "numerical"
     tightness: float | None = None
 
-    def row(self) -> Row:
-        row = self.search.begun(self.id, self.verdict, self.evidence, self.tightness)
-        row["reason"] = self.reason
-        return self.search.ended({**row, "under": list(self.under), "seen": [dict(line) for line in self.seen]})
+    def move(self) -> Move:
+        move = self.search.move(self.verdict, self.evidence, self.tightness, self.reason)
+        return replace(move, under=self.under, seen=self.seen)
 
 
 class Reproduced(Observed):
@@ -266,12 +287,3 @@ Verdict: TypeAlias = Refuted | Proved | Survived | Undecided | Reproduced | Repr
 def searched(verdict: Judged, **fields: Any) -> Judged:
     """The verdict with more said about its search."""
     return replace(verdict, search=replace(verdict.search, **fields))
-
-
-def _sturdy(found: Counterexample) -> Row:
-    lasts = {"persists": [dict(one) for one in found.persists], "persists_until": found.persists_until}
-    return {**lasts, "breaks_too": list(found.breaks_too)}
-
-
-def _shown(tightest: Mapping[str, Any] | None) -> Row:
-    return {} if tightest is None else {"tightest": dict(tightest)}

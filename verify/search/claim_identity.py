@@ -24,13 +24,14 @@ def restates(claim: dict[str, Any], own: dict[str, Any], smaller: bool) -> bool:
 
 
 def claim_of(statement: Statement) -> dict[str, Any]:
+    """The claim that the catalogue makes; lowering is imported here because a file may be checked without it."""
     from .lowered_claim import lower
 
     return lower(statement).claim
 
 
 def same(left: object, right: object) -> bool:
-    """The same JSON text: Python calls 1, 1.0 and true equal."""
+    """Whether both are one JSON text: Python calls 1, 1.0 and true equal."""
     try:
         return json.dumps(left, sort_keys=True) == json.dumps(right, sort_keys=True)
     except (TypeError, ValueError, RecursionError):

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, cast
-
 import numpy as np
 
-from ..settings.base import Reading, names
+from ..settings.base import Reading
+from .claim_trees import Node, Tree, explicit, moves, names, parts_at, quantity
 from .score import conditions
 from .tree_arrays import Array, Evaluator, Table
 
-__all__ = ["ROUND", "explicit", "factor_of", "is_rate", "moves", "resolved_sides", "round_of", "sides_of"]
+__all__ = ["ROUND", "factor_of", "is_rate", "resolved_sides", "round_of", "sides_of"]
 
 RESOLVED = 1e-5  # what two precisions may differ by
 
@@ -23,24 +22,6 @@ def round_of(reading: Reading) -> str:
     return first if first in ROUND else ""
 
 
-def moves(tree: Any, index: str) -> bool:
-    """Whether a side depends on the index; a sum over it does not."""
-    if not isinstance(tree, list):
-        return tree == index
-    op, *parts = cast("list[Any]", tree)
-    return any(moves(part, index) for part in (parts[1:3] if op == "sum" and parts[0] == index else parts))
-
-
-def explicit(tree: Any, index: str) -> bool:
-    """Whether a side names the index itself, (1 - x)^t or 1/(t + 8): not only a quantity at it."""
-    if not isinstance(tree, list):
-        return tree == index
-    op, *parts = cast("list[Any]", tree)
-    if op == "at":
-        return False
-    return any(explicit(part, index) for part in (parts[1:3] if op == "sum" and parts[0] == index else parts))
-
-
 def is_rate(reading: Reading) -> bool:
     """Whether the claim bounds a run by its rounds: not by what the run itself measures in the same round."""
     index = round_of(reading) or "T"
@@ -51,32 +32,23 @@ def is_rate(reading: Reading) -> bool:
     return explicit(right, index) or (explicit(left, index) and moves(left, index))
 
 
-def _reads(tree: Any, measure: str, index: str) -> bool:
+def _reads(tree: Tree, measure: str, index: str) -> bool:
     """Whether a side reads this measure at the index."""
-    if not isinstance(tree, list):
-        return False
-    op, *parts = cast("list[Any]", tree)
-    if op == "at" and parts[0] == measure:
-        return any(moves(part, index) for part in parts[1:])
-    return any(_reads(part, measure, index) for part in parts)
+    return any(quantity(part) == measure and any(moves(i, index) for i in part[2:]) for part in parts_at(tree))
 
 
-def factor_of(left: Any, index: str, x: Array) -> Array | None:
+def factor_of(left: Tree, index: str, x: Array) -> Array | None:
     """The factor of a product that is a formula of the index alone, t + 1 of (t + 1) gap(t + 1), at every x."""
     if not isinstance(left, list) or left[0] != "*":
         return None
-    own = [part for part in cast("list[Any]", left)[1:] if explicit(part, index) and not _measured(part)]
+    own = [part for part in left[1:] if explicit(part, index) and not any(parts_at(part))]
     if not own or any({name for name, _ in names(part)} - {index} - _numbers(part) for part in own):
         return None
     evaluator = Evaluator(Table(len(x), {index: x.astype(float)}, {}, {}), {})
     return np.prod([np.asarray(evaluator(part), dtype=float) for part in own], axis=0)
 
 
-def _measured(tree: Any) -> bool:
-    return isinstance(tree, list) and ("at" in tree[:1] or any(_measured(part) for part in cast("list[Any]", tree)))
-
-
-def _numbers(tree: Any) -> set[str]:
+def _numbers(tree: Tree) -> set[str]:
     return {name for name, _ in names(tree) if name.lstrip("-").replace("/", "").isdigit()}
 
 
@@ -94,7 +66,7 @@ def sides_of(reading: Reading, table: Table) -> tuple[Array, Array]:
     return np.take_along_axis(lhs, place, 2)[..., 0], np.take_along_axis(rhs, place, 2)[..., 0]
 
 
-def resolved_sides(relation: Any, table: Table) -> tuple[Array, Array]:
+def resolved_sides(relation: Node, table: Table) -> tuple[Array, Array]:
     """Both sides (n,) of a relation between formulas, NaN where two precisions differ: there rounding is all."""
     _, left, right = relation
     with np.errstate(all="ignore"):

@@ -15,10 +15,8 @@ import numpy as np
 
 from fedaudit.progress import told
 
-from ..results.tried_sizes import Counts, Size, merged
-from ..settings.base import NOISY, Reading, Setting, Shape
-from ..settings.order import Order
-from ..settings.runs.limits import most_rows, tried_on
+from ..results.tried_sizes import Size, merged
+from ..settings.base import Reading, Setting, Shape
 from .genome import Genome, draw, mutate, rows
 from .score import Scores, genes_of, score, score_below, score_parts, tabulate
 from .seeds import seed_for
@@ -75,8 +73,8 @@ def sampled(
     What will be evaluated `often` is recorded here already, unless they are many: code chooses by the size of arrays.
     Where they do not fit in memory together, some at a time are; of what is longer than ordinary there are few.
     """
-    most = most_rows(reading, setting, shape)
-    if not tried_on(reading, setting, [shape]):
+    most = setting.most_rows(reading, shape)
+    if not setting.ordinary(reading, [shape]):
         draws = [(min(n, most), seed) for n, seed in draws]
     genes = genes_of(reading, setting, shape)
     seeds = [seed_for(seed, reading.lowered.id, "sample", shape, *reading.dropped) for _, seed in draws]
@@ -90,14 +88,14 @@ def sampled(
 
 def _some_at_a_time(reading: Reading, setting: Setting, shape: Shape, genome: Genome, most: int) -> Searched:
     """Instances of which at most so many fit in memory together. What was measured is not kept, but measured again."""
-    seen: list[Searched] = []
+    parts_searched: list[Searched] = []
     for first in range(0, size_of(genome), most):
         part = rows(genome, np.arange(first, min(first + most, size_of(genome))))
         scores = score(reading, setting, shape, part)
         scores = replace(scores, known=partial(tabulate, reading, setting, shape, part))
         size = _size(reading, setting, scores, scores.admissible)
-        seen.append(Searched(scores.admissible, tuple(top(scores, 1)), (size,)))
-    return replace(joined(seen), best=joined(seen).best[:1])
+        parts_searched.append(Searched(scores.admissible, tuple(top(scores, 1)), (size,)))
+    return replace(joined(parts_searched), best=joined(parts_searched).best[:1])
 
 
 def size_of(genome: Genome) -> int:
@@ -150,7 +148,7 @@ def _ranking(scores: Scores) -> Array:
 
 
 def _danger_of(found: Found) -> float:
-    """The same of one row."""
+    """How dangerous one candidate is; -inf where it is not admissible."""
     if not math.isfinite(found.margin):
         return -math.inf
     danger = 2 + found.margin if found.margin > VIOLATION else found.later
@@ -158,7 +156,7 @@ def _danger_of(found: Found) -> float:
 
 
 def _danger(scores: Scores) -> Array:
-    """Of each row: violations first, then how close it comes where the claim is not trivial."""
+    """How dangerous each row is: violations first, then how close it comes where the claim is not trivial."""
     danger = np.where(scores.margin > VIOLATION, 2 + scores.margin, scores.later)
     return np.where(np.isfinite(scores.margin), np.nan_to_num(danger, nan=-9.0), -np.inf)
 
@@ -173,16 +171,8 @@ def _size(reading: Reading, setting: Setting, scores: Scores, fresh: int) -> Siz
         steady = np.fmin(ratio, np.where(margin <= 0, 1 + margin, 1 / (1 - margin)))
     usable = np.isfinite(margin) & np.isfinite(ratio)
     within = np.minimum(steady[usable & (margin <= VIOLATION)], 1.0)
-    return Size(_counts(reading, setting, scores.shape), fresh, _largest(steady[usable]), _largest(within))
+    return Size(setting.told_sizes(reading, scores.shape), fresh, _largest(steady[usable]), _largest(within))
 
 
 def _largest(ratios: Array) -> float | None:
     return float(ratios.max()) if ratios.size else None
-
-
-def _counts(reading: Reading, setting: Setting, shape: Shape) -> Counts:
-    """The sizes of a shape. A growth path has none; T says nothing where nothing is run and the claim has no T."""
-    if isinstance(setting, Order):
-        return ()
-    rounds = "method" in reading.claim or "T" in reading.lowered.symbols
-    return tuple((name, n) for name, n in shape.counts if name not in NOISY and (name != "T" or rounds))

@@ -12,13 +12,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from math import prod
-from typing import Any, Protocol, cast, runtime_checkable
+from typing import Any
 
 import numpy as np
 
 from .. import kernel
-from ..settings.base import Reading, Setting, Shape, names
-from ..settings.runs.limits import tried_on
+from ..results.tried_sizes import Counts
+from ..settings.base import Json, LongerRun, Reading, Setting, Shape
+from .claim_trees import Tree, names
 from .climb import VIOLATION, Found
 from .genome import Genome, draw, exactly, join, mutate, rows
 from .rationalise import DIGITS, Replayed, decided, needed_names, replay, scored
@@ -35,22 +36,6 @@ AT_ONCE = 96  # instances whose longer run is taken together
 GENERATIONS, POLISH = 20, 4  # of these, after the first that lasts
 LIMITS = TOO_LONG, TOO_MANY = "exact numbers too long", "too many paths of noise"
 NO_RUN = "no run"
-
-Longer = tuple[Shape, Mapping[str, Array]] | str  # a longer run of the same problem, or why there is none
-
-
-@runtime_checkable
-class Lengthens(Protocol):
-    """A setting whose runs grow longer in a way of their own; elsewhere T counts rounds, or steps."""
-
-    def longer(self, reading: Reading, shape: Shape, genome: Mapping[str, Array]) -> Iterator[Longer]: ...
-
-
-@runtime_checkable
-class Enumerates(Protocol):
-    """A setting that walks all paths of its noise."""
-
-    def paths(self, shape: Shape) -> int: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,12 +64,14 @@ class Endurance:
         """Whether nothing is lost from `other` to this."""
         return not other.refutes or self.worth() >= other.worth()
 
-    def row(self) -> dict[str, Any]:
+    def row(self) -> Json:
         return {"persists": [dict(one) for one in self.refutes], "persists_until": self.until}
 
 
 def endurance(reading: Reading, setting: Setting, replayed: Replayed, glance: bool = False) -> Endurance:
-    """The same problem at longer horizons, decided by the kernel: up to the first that does not refute.
+    """How the problem of a counterexample does at longer horizons, up to the first at which it does not refute.
+
+    The kernel decides.
 
     At a `glance` floats decide where they are sure: what is shown to nobody needs no kernel.
     """
@@ -93,12 +80,13 @@ def endurance(reading: Reading, setting: Setting, replayed: Replayed, glance: bo
     def ended(until: str) -> Endurance:
         return Endurance(tuple(refutes), until, not until, _length(last))
 
-    if not _runs(setting, replayed):
+    grown_itself = setting.longer(reading, replayed.shape, replayed.genome) is not None
+    if not grown_itself and not _runs(replayed):
         return ended(NO_RUN)
     for longer in _longer(reading, setting, replayed.shape, replayed.genome):
         if isinstance(longer, str):
             return ended(longer)
-        again = _again(reading, setting, *longer, own if glance and not isinstance(setting, Lengthens) else None)
+        again = _again(reading, setting, *longer, own if glance and not grown_itself else None)
         if again is None:
             return ended(f"no admissible run after {_said(last)}")
         grown = {k: v for k, v in again.sizes.items() if v != own.get(k)}
@@ -127,8 +115,8 @@ def _again(
     if own is not None and abs(margin) > BEYOND_ROUNDING:
         grown = {name: size for name, size in shape.counts if name in own}
         return _Seen({**own, **grown}, scores.at[0], margin < 0)
-    made = decided(reading, setting, scores, 0, genome)
-    return None if made is None else _Seen(_sizes(made), made.at, made.holds)
+    replayed = decided(reading, setting, scores, 0, genome)
+    return None if replayed is None else _Seen(_sizes(replayed), replayed.at, replayed.holds)
 
 
 def breaks(claims: Mapping[str, Mapping[str, Any]], replayed: Replayed) -> list[str]:
@@ -138,8 +126,8 @@ def breaks(claims: Mapping[str, Mapping[str, Any]], replayed: Replayed) -> list[
 
 def tougher(reading: Reading, setting: Setting, violations: Sequence[Found]) -> Replayed | None:
     """A counterexample that lasts, from a climb on the shapes that fell: the first that the kernel confirms."""
-    fallen = {found.scores.shape for found in violations}
-    shapes = tried_on(reading, setting, setting.shapes(reading))
+    fallen = {violation.scores.shape for violation in violations}
+    shapes = setting.ordinary(reading, setting.shapes(reading))
     for shape in _varied([shape for shape in shapes if shape in fallen])[:SHAPES]:
         best = _climb(reading, setting, shape)
         for digits in DIGITS if best is not None else ():
@@ -156,7 +144,7 @@ def _lasts(reading: Reading, setting: Setting, replayed: Replayed) -> bool:
 
 def _varied(shapes: Sequence[Shape]) -> list[Shape]:
     """Cheap shapes first, then in their order; but one of every size before a second one of the same size."""
-    groups: dict[Any, dict[Any, Shape]] = {}
+    groups: dict[Counts, dict[tuple[tuple[str, str], ...], Shape]] = {}
     for shape in sorted(shapes, key=lambda s: s.cost):
         groups.setdefault(shape.but(T=1).counts, {}).setdefault(shape.flags, shape)
     turns = [list(group.values()) for group in groups.values()]
@@ -220,22 +208,20 @@ def _lean(reading: Reading, setting: Setting, shape: Shape, genome: Genome) -> A
     return np.where(usable, worst, np.nan)
 
 
-def _terms(tree: Any) -> list[Any]:
-    if not isinstance(tree, list):
-        return [tree]
-    op, *parts = cast("list[Any]", tree)
-    return parts if op == "+" else [tree]
+def _terms(tree: Tree) -> list[Tree]:
+    return tree[1:] if isinstance(tree, list) and tree[0] == "+" else [tree]
 
 
-def _longer(reading: Reading, setting: Setting, shape: Shape, genome: Mapping[str, Array]) -> Iterator[Longer]:
+def _longer(reading: Reading, setting: Setting, shape: Shape, genome: Mapping[str, Array]) -> Iterator[LongerRun]:
     """Longer runs of the same problem (or of a batch of them), each longer than the one before."""
-    if isinstance(setting, Lengthens):
-        yield from setting.longer(reading, shape, genome)
+    of_its_own = setting.longer(reading, shape, genome)
+    if of_its_own is not None:
+        yield from of_its_own
         return
     sizes = dict(shape.counts)
     local = sizes.get("E", 1)
-    whole = local if getattr(setting, "counts_steps", False) else 1  # T counts steps, and rounds are whole
-    axis, each = ("E", 1) if getattr(setting, "first_round", False) else ("T", local)
+    whole = local if setting.counts_steps else 1  # T counts steps, and rounds are whole
+    axis, each = ("E", 1) if setting.first_round else ("T", local)
     rounds = shape[axis] // whole
     if shape.follows_moments:
         yield from ((shape.but(**{axis: n * rounds}), genome) for n in ROUNDS[:3])
@@ -245,7 +231,7 @@ def _longer(reading: Reading, setting: Setting, shape: Shape, genome: Mapping[st
         if many * each > MOST_STEPS:
             yield TOO_LONG
             return
-        if isinstance(setting, Enumerates) and setting.paths(longer) > MOST_PATHS:
+        if setting.paths(longer) > MOST_PATHS:
             yield TOO_MANY
             return
         yield longer, _lengthened(reading, setting, longer, genome)
@@ -264,7 +250,7 @@ def _lengthened(reading: Reading, setting: Setting, shape: Shape, genome: Mappin
 
 
 def _late(reading: Reading, shape: Shape) -> Reading:
-    """The same claim over the later half of the rounds, where it speaks of every round."""
+    """The claim over the later half of the rounds, where it speaks of every round."""
     return _from(reading, dict(shape.counts).get("T", 0) // 2)
 
 
@@ -278,9 +264,9 @@ def _from(reading: Reading, first: int) -> Reading:
     return replace(reading, lowered=replace(reading.lowered, claim={**reading.claim, "for_all": for_all}))
 
 
-def _runs(setting: Setting, replayed: Replayed) -> bool:
-    """Whether the instance is a run that can be made longer."""
-    return isinstance(setting, Lengthens) or ("T" in replayed.instance and "T" in dict(replayed.shape.counts))
+def _runs(replayed: Replayed) -> bool:
+    """Whether the instance is a run over T rounds or steps."""
+    return "T" in replayed.instance and "T" in dict(replayed.shape.counts)
 
 
 def _sizes(replayed: Replayed) -> dict[str, int]:

@@ -136,10 +136,10 @@ def rational(x: float, digits: int, kind: Kind) -> Fraction:
         return Fraction(0)
     exponent = int(np.floor(np.log10(abs(x))))
     scale = Fraction(10) ** exponent
-    made = Fraction(x / float(scale)).limit_denominator(10**digits) * scale
+    near = Fraction(x / float(scale)).limit_denominator(10**digits) * scale
     if kind in ("unit", "fraction"):
-        made = min(made, Fraction(1))
-    return made
+        near = min(near, Fraction(1))
+    return near
 
 
 def simpler(value: Fraction, kind: Kind) -> Iterator[Fraction]:
@@ -150,18 +150,18 @@ def simpler(value: Fraction, kind: Kind) -> Iterator[Fraction]:
         power = int(np.floor(np.log10(abs(float(value)))))
         tries += [Fraction(10) ** power, Fraction(10) ** (power + 1)]
         tries += [(value / Fraction(10) ** power).limit_denominator(q) * Fraction(10) ** power for q in (1, 2, 4, 10)]
-    seen: set[Fraction] = set()
-    for made in tries:
+    tried: set[Fraction] = set()
+    for candidate in tries:
         inside = {
-            "positive": made > 0,
-            "nonnegative": made >= 0,
-            "unit": 0 < made <= 1,
-            "fraction": 0 <= made <= 1,
+            "positive": candidate > 0,
+            "nonnegative": candidate >= 0,
+            "unit": 0 < candidate <= 1,
+            "fraction": 0 <= candidate <= 1,
             "real": True,
         }[kind]
-        if inside and made not in seen and size(made) < size(value):
-            seen.add(made)
-            yield made
+        if inside and candidate not in tried and size(candidate) < size(value):
+            tried.add(candidate)
+            yield candidate
 
 
 def size(value: Fraction) -> int:

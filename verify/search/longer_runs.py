@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Protocol, runtime_checkable
+from collections.abc import Mapping
 
 import numpy as np
 
@@ -18,26 +17,17 @@ from .score import genes_of, tabulate
 from .seeds import seed_for
 from .tree_arrays import Array
 
-__all__ = ["Along", "lengthened"]
+__all__ = ["lengthened"]
 
 PROPOSED = 2000  # problems, each run at every length
 
 
-@runtime_checkable
-class Along(Protocol):
-    """A setting that says along which sizes its pictures run."""
-
-    def along(self, reading: Reading) -> Sequence[Mapping[int, Shape]]: ...
-
-
 def lengthened(statement: Statement, reading: Reading, world: Setting, seed: int) -> Crossing | None:
     """The random problem that exceeds its bound most at the largest T; None where none does."""
-    if not isinstance(world, Along):
-        return None
     for columns in world.along(reading):
-        made = _most_broken(statement, reading, world, columns, seed)
-        if made is not None:
-            return made
+        crossing = _most_broken(statement, reading, world, columns, seed)
+        if crossing is not None:
+            return crossing
     return None
 
 

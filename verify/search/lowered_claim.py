@@ -22,14 +22,14 @@ def lower(statement: Statement) -> Lowered:
 
     Every move asks for them: of the last statements they are kept, and with them what is known by them.
     """
-    known = next((lowered for one, lowered in _LAST if one is statement), None)
-    if known is None:
+    kept = next((lowered for one, lowered in _LAST if one is statement), None)
+    if kept is None:
         check(statement)
-        known = unchecked(statement)
-        _LAST.append((statement, known))
-    return known
+        kept = unchecked(statement)
+        _LAST.append((statement, kept))
+    return kept
 
 
 def unchecked(statement: Statement) -> Lowered:
-    """The same of a claim that was not written by anybody, and whose letters need not mean anything to a run."""
+    """The trees of a claim that nobody wrote, and whose letters need not mean anything to a run."""
     return trees.lower(statement, inputs)

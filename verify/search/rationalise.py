@@ -19,8 +19,8 @@ from ..kernel.core.expression import Evaluator, Tree, parse
 from ..kernel.core.rational import DIGITS as READ
 from ..kernel.core.rational import Node
 from ..kernel.core.run import COUNT as MOST_OF_A_RUN
-from ..settings.base import Reading, Setting, Shape, rules
-from ..settings.order import Order
+from ..settings.base import Exact, ExactValues, Json, Reading, Setting, Shape, rules
+from .claim_trees import Data
 from .climb import VIOLATION, Found
 from .genome import Genome, exactly
 from .score import BEYOND_ROUNDING, Scores, genes_of, score, tabulate
@@ -39,7 +39,7 @@ class Replayed:
 
     shape: Shape
     genome: Mapping[str, Array]  # object arrays of Fractions
-    instance: dict[str, Any]
+    instance: Json
     at: dict[str, int]
     lhs: str
     rhs: str
@@ -97,7 +97,7 @@ def decided(
 def _decided(
     reading: Reading, setting: Setting, scores: Scores, row: int, genome: Mapping[str, Array]
 ) -> Replayed | None:
-    """The same, or `TooLarge`: other constants or longer rationals would not make it smaller."""
+    """What `decided` says, or `TooLarge`: other constants or longer rationals would not make it smaller."""
     if not np.isfinite(scores.margin[row]):
         return None
     shape, at = scores.shape, scores.at[row]
@@ -111,7 +111,7 @@ def _decided(
         except kernel.Rejected:
             continue
         sides = kernel.claimed(lhs), kernel.claimed(rhs)
-        return Replayed(shape, genome, instance, at, *sides, holds, _ratio(reading, at, lhs, rhs))
+        return Replayed(shape, genome, instance, at, *sides, holds, _ratio(reading, setting, at, lhs, rhs))
     return None
 
 
@@ -123,32 +123,21 @@ def _measured(setting: Setting, scores: Scores, row: int) -> dict[str, float]:
     return {k: float(np.broadcast_to(scalars[k], scores.margin.shape)[row]) for k in setting.declared}
 
 
-def _longest(raw: Any) -> int:
-    """Of the numbers in JSON data: how many characters the longest one has."""
-    if isinstance(raw, dict | list):
-        parts = cast("Any", raw.values() if isinstance(raw, dict) else raw)
+def _longest(data: Data) -> int:
+    """How many characters the longest of the numbers in JSON data has."""
+    if isinstance(data, dict | list):
+        parts = data.values() if isinstance(data, dict) else data
         return max((_longest(part) for part in parts), default=0)
-    return len(raw) if isinstance(raw, str) else 0
+    return len(data) if isinstance(data, str) else 0
 
 
-def _ratio(reading: Reading, at: Mapping[str, int], lhs: Any, rhs: Any) -> float:
-    """Smaller side over larger side as the relation orders them, at least; NaN where that has no sense.
-
-    Of orders of growth, whose sides are powers of n, the difference: 0 is tight.
-    """
+def _ratio(reading: Reading, setting: Setting, at: Mapping[str, int], lhs: Exact, rhs: Exact) -> float:
+    """Smaller side over larger side as the relation orders them."""
     small, large = (rhs, lhs) if reading.claim["then"][at["relation"]][0] in (">=", ">") else (lhs, rhs)
-    if reading.claim["setting"] == "order":
-        return float(small - large)
-    if not large > 0:
-        return float("nan")
-    made = small / large
-    try:
-        return float(made if isinstance(made, fmpq) else made.lower())
-    except OverflowError:  # beyond all floats
-        return math.inf if made > 0 else -math.inf
+    return setting.ratio(small, large)
 
 
-def certify(reading: Reading, setting: Setting, found: Found) -> Replayed | None:
+def certify(reading: Reading, setting: Setting, candidate: Found) -> Replayed | None:
     """The candidate in rationals of growing precision: the first that the kernel finds to violate the claim.
 
     If none does, the most precise replay that was admitted (which then `holds`), or None. Where floats see it hold
@@ -156,62 +145,65 @@ def certify(reading: Reading, setting: Setting, found: Found) -> Replayed | None
     where floats see it hold, one exact instance says as much as three.
     """
     last: Replayed | None = None
-    shape, at = _needed(reading, setting, found), found.scores.at[found.row]
+    shape, at = _needed(reading, setting, candidate), candidate.scores.at[candidate.row]
     if beyond_kernel(shape):
         return None
     genes = genes_of(reading, setting, shape)
-    plain, equal = found.margin < -BEYOND_ROUNDING, _equation(reading, found) and found.margin <= VIOLATION
-    if not plain and not equal and found.margin <= VIOLATION and not isinstance(setting, Order):
-        return _close(reading, setting, found, shape)
+    plain, equal = candidate.margin < -BEYOND_ROUNDING, _equation(reading, candidate) and candidate.margin <= VIOLATION
+    if not plain and not equal and candidate.margin <= VIOLATION and not setting.fitted:
+        return _close(reading, setting, candidate, shape)
     affordable = [digits for digits in DIGITS if shape.steps * digits <= MOST_DIGITS]
-    order = [*reversed(affordable), *(d for d in DIGITS if d not in affordable)] if plain else [*DIGITS]
+    waiting = [*reversed(affordable), *(d for d in DIGITS if d not in affordable)] if plain else [*DIGITS]
     too_large = False
-    while order and (last is None or too_large or not (plain or equal or order[0] not in affordable)):
-        digits = order.pop(0)
-        exact = exactly(genes, found.scores.genome, found.row, digits)
+    while waiting:
+        one_will_do = plain or equal or waiting[0] not in affordable
+        if last is not None and one_will_do and not too_large:
+            break
+        digits = waiting.pop(0)
+        exact = exactly(genes, candidate.scores.genome, candidate.row, digits)
         try:
-            scores = scored(reading, setting, shape, exact, at if found.margin > BEYOND_ROUNDING else None)
-            made = _decided(reading, setting, scores, 0, exact)
+            scores = scored(reading, setting, shape, exact, at if candidate.margin > BEYOND_ROUNDING else None)
+            replayed = _decided(reading, setting, scores, 0, exact)
         except kernel.TooLarge:  # so are longer rationals, and all of them where the shortest are
-            made, order, too_large = None, [d for d in DIGITS if d < digits and d in order], True
-        if made is not None and not made.holds:
-            return made
-        last = made or last
+            replayed, waiting, too_large = None, [d for d in DIGITS if d < digits and d in waiting], True
+        if replayed is not None and not replayed.holds:
+            return replayed
+        last = replayed or last
     return last
 
 
-def _close(reading: Reading, setting: Setting, found: Found, shape: Shape) -> Replayed | None:
-    """The same of a candidate that floats cannot tell from a tight one: its rationals are scored together.
+def _close(reading: Reading, setting: Setting, candidate: Found, shape: Shape) -> Replayed | None:
+    """What `certify` says of a candidate that floats cannot tell from a tight one: its rationals are scored together.
 
     Those at which floats see it hold beyond rounding are replayed only if no others are admitted. Sides that are equal
     say as much as an equation.
     """
     genes = genes_of(reading, setting, shape)
-    genomes = [exactly(genes, found.scores.genome, found.row, digits) for digits in DIGITS]
+    genomes = [exactly(genes, candidate.scores.genome, candidate.row, digits) for digits in DIGITS]
     scores, last = score(reading, setting, shape, in_floats(genomes), again=False), None
     affordable = [row for row, digits in enumerate(DIGITS) if shape.steps * digits <= MOST_DIGITS]
     plain = [row for row in affordable if scores.margin[row] < -BEYOND_ROUNDING]
     for row in affordable:
         try:
-            made = _decided(reading, setting, scores, row, genomes[row]) if row not in plain else None
+            replayed = _decided(reading, setting, scores, row, genomes[row]) if row not in plain else None
         except kernel.TooLarge:  # so are longer rationals
             break
-        if made is not None and (not made.holds or made.equal):
-            return made
-        last = made or last
+        if replayed is not None and (not replayed.holds or replayed.equal):
+            return replayed
+        last = replayed or last
     rest = (*reversed(plain), *range(len(affordable), len(DIGITS))) if last is None else ()
     return last or next(filter(None, (decided(reading, setting, scores, row, genomes[row]) for row in rest)), None)
 
 
-def refusal(reading: Reading, setting: Setting, found: Found) -> str:
+def refusal(reading: Reading, setting: Setting, candidate: Found) -> str:
     """What the kernel says of a candidate in short rationals that it does not replay; nothing where it does."""
-    shape = _needed(reading, setting, found)
+    shape = _needed(reading, setting, candidate)
     if beyond_kernel(shape):
         return f"a run of more than {MOST_OF_A_RUN} rounds, steps, clients or variables is not replayed"
-    exact = exactly(genes_of(reading, setting, shape), found.scores.genome, found.row, DIGITS[0])
+    exact = exactly(genes_of(reading, setting, shape), candidate.scores.genome, candidate.row, DIGITS[0])
     try:
-        for instance in _instances(reading, setting, shape, exact, _measured(setting, found.scores, found.row)):
-            kernel.evaluate(reading.claim, instance, reading.dropped, found.scores.at[found.row])
+        for instance in _instances(reading, setting, shape, exact, _measured(setting, candidate.scores, candidate.row)):
+            kernel.evaluate(reading.claim, instance, reading.dropped, candidate.scores.at[candidate.row])
     except kernel.Rejected as error:
         return str(error)
     return ""
@@ -223,22 +215,22 @@ def beyond_kernel(shape: Shape) -> bool:
     return not shape.brief and any(n > MOST_OF_A_RUN for n in walked)
 
 
-def _equation(reading: Reading, found: Found) -> bool:
+def _equation(reading: Reading, candidate: Found) -> bool:
     """Whether what the candidate is closest to breaking is one."""
-    return bool(reading.claim["then"][found.scores.at[found.row]["relation"]][0] == "=")
+    return bool(reading.claim["then"][candidate.scores.at[candidate.row]["relation"]][0] == "=")
 
 
-def _needed(reading: Reading, setting: Setting, found: Found) -> Shape:
+def _needed(reading: Reading, setting: Setting, candidate: Found) -> Shape:
     """The candidate's shape with only the rounds that its worst index needs, unless the claim itself speaks of T."""
-    shape, at = found.scores.shape, found.scores.at[found.row]
+    shape, at = candidate.scores.shape, candidate.scores.at[candidate.row]
     if "t" not in at or reading.uses("T"):
         return shape
-    whole: int = shape["E"] if getattr(setting, "counts_steps", False) else 1  # T counts steps, and rounds are whole
+    whole = shape["E"] if setting.counts_steps else 1  # T counts steps, and rounds are whole
     needed = -(-(at["t"] + 1) // whole) * whole
     return shape.but(T=needed) if needed < dict(shape.counts).get("T", 1) else shape
 
 
-def certificate(reading: Reading, replayed: Replayed) -> dict[str, Any]:
+def certificate(reading: Reading, replayed: Replayed) -> Json:
     """The certificate as JSON data; of an instance on which the claim holds it refutes nothing, and says so."""
     return {
         "format": kernel.INSTANCE if replayed.holds else FORMAT,
@@ -257,55 +249,57 @@ def _flint(x: Fraction) -> fmpq:
     return fmpq(x.numerator, x.denominator)
 
 
-def _fraction(x: Any) -> Fraction:
+def _fraction(x: fmpq) -> Fraction:
     return Fraction(int(x.p), int(x.q))
 
 
 @dataclass(frozen=True, slots=True)
-class _Known:
+class _Numbers:
     """Exact scalars and quantities by name, for sweeps and chosen step sizes."""
 
     scalars: Mapping[str, Fraction]
     quantities: Mapping[str, Array]
 
-    def value(self, name: str) -> Any:
+    def value(self, name: str) -> fmpq:
         return _flint(self.scalars[name])
 
-    def at(self, name: str, indices: tuple[int, ...]) -> Any:
+    def at(self, name: str, indices: tuple[int, ...]) -> fmpq:
         return _flint(self.quantities[name][indices])
 
 
 @lru_cache
-def _parsed(lowered: Lowered) -> list[tuple[str, dict[str, Any], Tree]]:
+def _parsed(lowered: Lowered) -> list[tuple[str, Json, Tree]]:
     """The swept parameters and the chosen quantities as the kernel's trees."""
     return [(name, rule, parse(Node(rule["value"], "sweep"))) for name, rule in rules(lowered)]
 
 
 def _instances(
     reading: Reading, setting: Setting, shape: Shape, genome: Mapping[str, Array], measured: Mapping[str, float]
-) -> Iterator[dict[str, Any]]:
+) -> Iterator[Json]:
+    """The kernel's instances of rational genes, with constants that the run measured declared at or just above."""
     statics = setting.statics(reading, shape, {k: v[None] for k, v in genome.items()})
     scalars = {k: Fraction(np.asarray(v)[0]) for k, v in statics.items()}
     scalars |= {k: Fraction(v) for k, v in shape.counts}
-    scalars |= {k: Fraction(cast("Any", genome[k][()])) for k in reading.lowered.knobs}
+    scalars |= {k: Fraction(cast("Fraction", genome[k][()])) for k in reading.lowered.knobs}
     quantities: dict[str, Array] = {}
     for name, rule, tree in _parsed(reading.lowered):
-        world = _Known(scalars, quantities)
+        world = _Numbers(scalars, quantities)
         sizes = [shape[axis] for axis in ("T", "E")[: len(rule["index"])]]
         places = list(np.ndindex(*sizes))
-        values = [Evaluator(world, None).value(tree, dict(zip(rule["index"], place, strict=True))) for place in places]
-        if not all(isinstance(v, fmpq) for v in values):
+        evaluator = Evaluator(world, None)
+        values = [evaluator.value(tree, dict(zip(rule["index"], place, strict=True))) for place in places]
+        rationals = [value for value in values if isinstance(value, fmpq)]
+        if len(rationals) < len(values):
             if name in reading.claim["choose"]:
                 continue  # the kernel computes it itself, as a ball
             return  # what the sweep proposes is written into the instance, which has rationals alone
-        exact = np.array([_fraction(v) for v in values], dtype=object).reshape(sizes)
+        exact = np.array([_fraction(value) for value in rationals], dtype=object).reshape(sizes)
         if rule["index"]:
             quantities[name] = exact
         else:
-            scalars[name] = _fraction(values[0])
+            scalars[name] = _fraction(rationals[0])
     free = {k: v for k, v in scalars.items() if k not in reading.lowered.knobs and k not in dict(shape.counts)}
-    known = {"scalars": free, "quantities": quantities}
-    instance = setting.instance(reading, shape, genome, known)
+    instance = setting.instance(reading, shape, genome, ExactValues(free, quantities))
     if not setting.declared:
         yield needed_names(reading.claim, instance)
         return
@@ -313,8 +307,11 @@ def _instances(
         yield needed_names(reading.claim, {**instance, "constants": {**instance["constants"], **rounded}})
 
 
-def needed_names(claim: Mapping[str, Any], instance: dict[str, Any]) -> dict[str, Any]:
-    """Without constants and parameters that neither the claim nor its world reads: the kernel refuses those."""
+def needed_names(claim: Mapping[str, Any], instance: Json) -> Json:
+    """The instance without constants and parameters that nobody reads, neither the claim nor its world.
+
+    The kernel refuses those.
+    """
     domains = claim["domains"]
     parts = {k: instance[k] for k in ("constants", "parameters") if k in instance}
     return instance | {k: {name: x for name, x in part.items() if name in domains} for k, part in parts.items()}
@@ -337,9 +334,7 @@ def _above(x: float, digits: int) -> Fraction:
     return (Fraction(x) // unit + 1) * unit
 
 
-def exact_instances(
-    reading: Reading, setting: Setting, shape: Shape, genome: Mapping[str, Array]
-) -> Iterator[dict[str, Any]]:
+def exact_instances(reading: Reading, setting: Setting, shape: Shape, genome: Mapping[str, Array]) -> Iterator[Json]:
     """The kernel's instances of rational genes: several where the run measures constants, short rationals first."""
     measured = dict[str, float]()
     if setting.declared:

@@ -6,7 +6,6 @@ Floats only propose; a violation counts once the kernel has replayed it in ratio
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache, reduce
@@ -17,17 +16,14 @@ import numpy as np
 from fedaudit.problems.arrays.recording import at_rows, recorded
 from fedaudit.problems.arrays.tape import NotTaped, Tape
 
-from .. import kernel
 from ..settings.base import Reading, Setting, Shape, knob_genes, known_table
-from ..settings.order import TRANSIENT, Order
-from .genome import Gene, Genome, exactly, jitter, join, rows
+from .genome import Gene, Genome, jitter, join, rows
 from .tree_arrays import Array, Evaluator, Table
 
 CONDITION_SLACK = 1e-12  # rounding of a condition that the sweep meets with equality; the kernel has none
 NOISE_FLOOR = 1e-9  # of an instance's largest value: differences below it are rounding, not evidence
 CLOSE, JITTER = 1e-6, 1e-7
 BEYOND_ROUNDING = 1e-6  # a margin that is no rounding
-EXACT_ROWS = 4  # of a batch of growth paths: the steepest, which the kernel measures
 TAPED_ROWS = (101, 103, 107)  # primes: rows of a batch that is recorded, which are no multiple of another size
 MOSTRECORDED = 64  # shapes
 ROUNDING = 1e-20  # of an instance's natural scale: squares of rounding errors stay below it
@@ -100,9 +96,10 @@ def score_parts(
     table: Table | None = None,
     often: bool = False,
 ) -> list[Scores]:
-    """The same of several batches at once: they are evaluated together."""
-    if isinstance(setting, Order):
-        return [_growth(reading, setting, shape, genome) for genome in parts]
+    """The scores of several batches, as `score` has them: they are evaluated together."""
+    own = [scores for genome in parts if (scores := setting.scores(reading, shape, genome)) is not None]
+    if own:
+        return own
     genome = parts[0] if len(parts) == 1 else join(parts)
     replayed = record(reading, setting, shape, genome) if often and table is None else None
     each = _split(_score(reading, setting, shape, genome, table, replayed), parts)
@@ -112,8 +109,9 @@ def score_parts(
 def score_below(reading: Reading, setting: Setting, scores: Scores, best: Array, genome: Genome) -> Scores:
     """Some rows of a scored batch, and new ones below them: only what is new, or moved again, is evaluated."""
     whole = join([rows(scores.genome, best), genome])
-    if isinstance(setting, Order):
-        return _growth(reading, setting, scores.shape, whole)
+    own = setting.scores(reading, scores.shape, whole)
+    if own is not None:
+        return own
     fresh = _score(reading, setting, scores.shape, genome)
     columns = [np.concatenate([x[best], y]) for x, y in zip(_columns(scores), _columns(fresh), strict=True)]
     below = _scores(
@@ -194,11 +192,11 @@ def _score(
     replayed: list[Array] | None = None,
 ) -> Scores:
     """The scores of a batch, of which the table or the replay of a recording may be known already."""
-    known = RECORDED.get((reading, shape)) if table is None else None
-    if known is not None and known.tape is not None and known.setting is setting:
-        replayed = known.replay(genome) if replayed is None else replayed
+    recording = RECORDED.get((reading, shape)) if table is None else None
+    if recording is not None and recording.tape is not None and recording.setting is setting:
+        replayed = recording.replay(genome) if replayed is None else replayed
         if replayed is not None:
-            return _scores(shape, genome, lambda: tabulate(reading, setting, shape, genome), known.span, replayed)
+            return _scores(shape, genome, lambda: tabulate(reading, setting, shape, genome), recording.span, replayed)
     table = table or tabulate(reading, setting, shape, genome)
     evaluator = _evaluator(reading, table)
     return _scores(shape, genome, table, Span.of(evaluator), compared(reading, evaluator))
@@ -233,8 +231,8 @@ def record(reading: Reading, setting: Setting, shape: Shape, genome: Genome) -> 
 
     The recording is kept where a replay on all of `genome` agrees with it; that replay is what `compared` says of it.
     """
-    known = RECORDED.get((reading, shape))
-    if reading.backend != "numpy" or (known is not None and known.setting is setting):
+    recording = RECORDED.get((reading, shape))
+    if reading.backend != "numpy" or (recording is not None and recording.setting is setting):
         return None
     if len(RECORDED) >= MOSTRECORDED:
         del RECORDED[next(iter(RECORDED))]
@@ -288,51 +286,6 @@ def compared(reading: Reading, evaluator: Evaluator) -> tuple[Array, ...]:
         margin, ratio, lhs, rhs, place = (at_rows(np.stack([b[j] for b in best], axis=1), which) for j in range(5))
         later = reduce(np.fmax, [b[5] for b in best])
     return np.where(usable, margin, np.nan), np.where(usable, later, np.nan), ratio, lhs, rhs, which, place
-
-
-def _growth(reading: Reading, setting: Any, shape: Shape, genome: Genome) -> Scores:
-    """Of orders of growth, `ratio` and `margin` are fitted powers of n by which the sides differ; 0 is tight."""
-    evaluator, slope, lhs, rhs = setting.slopes(reading, shape, {k: v.astype(np.longdouble) for k, v in genome.items()})
-    with np.errstate(all="ignore"):  # far along a path values may leave the floats
-        usable = conditions(evaluator, reading.claim["when"])
-    excess = np.stack([_excess(op, s) for (op, *_), s in zip(reading.claim["then"], slope, strict=True)])
-    which = np.argmax(np.where(np.isnan(excess), -np.inf, excess), axis=0)
-    pick = which, np.arange(len(which))
-    margin = np.where(usable, excess[pick] - TRANSIENT, np.nan)
-    at = [{"relation": int(w)} for w in which]
-    ranked = np.argsort(-np.nan_to_num(margin, nan=-np.inf), kind="stable")
-    margin[ranked[EXACT_ROWS:]] = np.minimum(margin[ranked[EXACT_ROWS:]], -TRANSIENT)
-    for row in ranked[:EXACT_ROWS]:
-        if np.isfinite(margin[row]):
-            margin[row] = _exact_excess(reading, setting, shape, genome, int(row), at[int(row)], float(margin[row]))
-    return Scores(shape, genome, evaluator.table, margin, margin, margin, lhs[pick], rhs[pick], at)
-
-
-def _exact_excess(
-    reading: Reading, setting: Any, shape: Shape, genome: Genome, row: int, at: dict[str, int], fitted: float
-) -> float:
-    """The power of n by which the claim fails, or minus the power by which it holds; the fit where it has no answer."""
-    instance = setting.instance(reading, shape, exactly(genes_of(reading, setting, shape), genome, row, 2), {})
-    if not kernel.admissible(reading.claim, instance, reading.dropped):
-        return math.nan
-    try:
-        lhs, rhs, holds = kernel.evaluate(reading.claim, instance, reading.dropped, at)
-    except kernel.Rejected:
-        return fitted
-    difference = abs(float(lhs - rhs))
-    return -difference if holds else max(difference, TRANSIENT)
-
-
-def _excess(op: str, slope: Array) -> Array:
-    match op:
-        case "<=":
-            return slope
-        case ">=":
-            return -slope
-        case "=":
-            return np.abs(slope)
-        case _:  # o and omega: the same order is too much
-            return (slope if op == "<" else -slope) + 2 * TRANSIENT
 
 
 def conditions(evaluator: Evaluator, when: list[Any]) -> Array:

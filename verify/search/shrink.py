@@ -7,15 +7,15 @@ lasts is not given up for a simpler one that does not).
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Mapping
 from fractions import Fraction
 from itertools import groupby, islice
-from typing import Any, cast
+from typing import TypeVar, cast
 
 import numpy as np
 
 from ..settings.base import Reading, Setting, Shape
-from ..settings.order import Order
 from .climb import Found
 from .genome import simpler, size
 from .rationalise import Replayed, decided, in_floats
@@ -25,6 +25,9 @@ from .tree_arrays import Array
 MOST_WORK = 30_000  # size of the replayed instances, added up
 AT_ONCE = 64  # proposals that floats look at together
 MOST_FLOATS = 300  # candidates that are looked at in floats
+
+
+Candidate = TypeVar("Candidate")
 
 
 def simplicity(replayed: Replayed) -> tuple[int, int]:
@@ -49,17 +52,37 @@ def shrink(
 
     `price` is what asking `keeps` costs, in replays of the same size.
     """
-    best, left, moved = start, MOST_WORK, True
-    while moved and left > 0:
+
+    def simpler_ones(best: Replayed) -> Iterator[tuple[int, Replayed | None]]:
+        for shape, refuting in _refuting(reading, setting, _proposals(reading, setting, best), simplicity(best)):
+            work = 10 + shape.cost
+            if refuting is None:
+                yield work, None
+            else:
+                yield work * (1 + price), refuting if keeps(refuting) else None
+
+    return descend(start, simpler_ones, MOST_WORK)
+
+
+def descend(
+    start: Candidate,
+    simpler_ones: Callable[[Candidate], Iterator[tuple[int, Candidate | None]]],
+    work: float = math.inf,
+) -> Candidate:
+    """Greedy descent: the first simpler candidate is kept, and simpler ones than that are looked for.
+
+    What is proposed is the work that it took to look at, and the candidate if it will do. The descent ends where
+    nothing simpler will do, or where this much work was done.
+    """
+    best, moved = start, True
+    while moved and work > 0:
         moved = False
-        for shape, made in _refuting(reading, setting, _proposals(reading, setting, best), simplicity(best)):
-            left -= 10 + shape.cost
-            if made is not None:
-                left -= price * (10 + shape.cost)
-                if keeps(made):
-                    best, moved = made, True
-                    break
-            if left <= 0:
+        for cost, candidate in simpler_ones(best):
+            work -= cost
+            if candidate is not None:
+                best, moved = candidate, True
+                break
+            if work <= 0:
                 break
     return best
 
@@ -67,10 +90,11 @@ def shrink(
 def _refuting(
     reading: Reading, setting: Setting, proposals: Iterator[tuple[Shape, Mapping[str, Array]]], below: tuple[int, int]
 ) -> Iterator[tuple[Shape, Replayed | None]]:
-    """Of each proposal its shape and, if it is simpler than `below` and refutes, its replay. Floats look at many at
-    once and spare the kernel those that hold plainly.
+    """The shape of each proposal and, if it is simpler than `below` and refutes, its replay.
+
+    Floats look at many at once and spare the kernel those that hold plainly.
     """
-    for shape, genomes in _alike(proposals, 1 if isinstance(setting, Order) else AT_ONCE):
+    for shape, genomes in _alike(proposals, 1 if setting.fitted else AT_ONCE):
         simple = [genome for genome in genomes if _simplicity(shape, genome) < below]
         yield from ((shape, None) for _ in range(len(genomes) - len(simple)))
         if not simple:
@@ -78,8 +102,8 @@ def _refuting(
         scores = score(reading, setting, shape, in_floats(simple), again=False)
         for row, genome in enumerate(simple):
             suspect = scores.margin[row] > -BEYOND_ROUNDING
-            made = decided(reading, setting, scores, row, genome) if suspect else None
-            yield shape, None if made is None or made.holds else made
+            replayed = decided(reading, setting, scores, row, genome) if suspect else None
+            yield shape, None if replayed is None or replayed.holds else replayed
 
 
 def _alike(
@@ -94,17 +118,17 @@ def _alike(
             few = min(2 * few, most)
 
 
-def reduced(reading: Reading, setting: Setting, found: Found, most: int = MOST_FLOATS) -> Found:
+def reduced(reading: Reading, setting: Setting, violation: Found, most: int = MOST_FLOATS) -> Found:
     """A smaller candidate that is as clear a violation in floats: where one is too large for the kernel to replay.
 
     At most this many candidates are looked at.
     """
-    shape, genome = found.scores.shape, {k: v[found.row] for k, v in found.scores.genome.items()}
+    shape, genome = violation.scores.shape, {k: v[violation.row] for k, v in violation.scores.genome.items()}
     for n, (smaller, rest) in enumerate(islice(setting.reductions(reading, shape, genome), most), 1):
         less = Found(score(reading, setting, smaller, {k: np.asarray(v)[None] for k, v in rest.items()}), 0)
         if smaller.cost <= shape.cost and less.margin > BEYOND_ROUNDING:
             return reduced(reading, setting, less, most - n)
-    return found
+    return violation
 
 
 def _proposals(reading: Reading, setting: Setting, best: Replayed) -> Iterator[tuple[Shape, Mapping[str, Array]]]:
@@ -115,7 +139,7 @@ def _proposals(reading: Reading, setting: Setting, best: Replayed) -> Iterator[t
     for gene in genes:
         values = best.genome[gene.name]
         for place in np.ndindex(values.shape):
-            for value in simpler(Fraction(cast("Any", values[place])), gene.kind):
+            for value in simpler(Fraction(cast("Fraction", values[place])), gene.kind):
                 changed = values.copy()
                 changed[place] = value
                 yield best.shape, {**best.genome, gene.name: changed}
@@ -123,7 +147,7 @@ def _proposals(reading: Reading, setting: Setting, best: Replayed) -> Iterator[t
 
 def _rounded(values: Array, denominator: int, kind: str) -> Array:
     def one(x: Fraction) -> Fraction:
-        made = Fraction(x).limit_denominator(denominator)
-        return x if made <= 0 and kind in ("positive", "unit") else made
+        near = Fraction(x).limit_denominator(denominator)
+        return x if near <= 0 and kind in ("positive", "unit") else near
 
     return np.vectorize(one, otypes=[object])(values) if values.size else values

@@ -6,6 +6,7 @@ value broadcasts over exactly the indices it depends on and nothing loops in Pyt
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -40,6 +41,15 @@ class Table:
     counts: Mapping[str, int]
     scale: tuple[Array, Array] | None = None  # natural size of F and W, (n,) each: rounding is relative to it
 
+    def measured(
+        self,
+        scalars: Mapping[str, Array],
+        quantities: Mapping[str, Quantity] | None = None,
+        scale: tuple[Array, Array] | None = None,
+    ) -> Table:
+        """This table with what was measured."""
+        return Table(self.n, {**self.scalars, **scalars}, {**self.quantities, **(quantities or {})}, self.counts, scale)
+
 
 class UnknownName(KeyError):
     """A tree names something that the table does not hold."""
@@ -68,8 +78,8 @@ class Evaluator:
     def __call__(self, tree: Tree) -> Array:
         """Values broadcastable to `shape` (trailing sum axes are gone)."""
         with np.errstate(invalid="ignore", over="ignore", divide="ignore"):  # what is no number meets no condition
-            made = _formula(tree)(self)
-        return made.reshape(made.shape[: 1 + len(self.names)]) if made.ndim > 1 + len(self.names) else made
+            values = _formula(tree)(self)
+        return values.reshape(values.shape[: 1 + len(self.names)]) if values.ndim > 1 + len(self.names) else values
 
     def holds(self, relation: Tree) -> Array:
         """Truth of a relation, elementwise."""
@@ -109,7 +119,7 @@ class Evaluator:
         return value[:1].astype(int)
 
     def below(self, variable: str, first: int, last: int) -> Evaluator:
-        """The same with one more axis, along which `variable` runs."""
+        """This evaluator with one more axis, along which `variable` runs."""
         inner = Evaluator.__new__(Evaluator)
         inner.table, inner.names, inner.rank = self.table, self.names, self.rank + 1
         inner.bound = {v: values[..., None] for v, values in self.bound.items()}
@@ -124,9 +134,9 @@ class Evaluator:
 
 @lru_cache(maxsize=1024)
 def _full(rank: int, value: float) -> Array:
-    made = np.full((1,) * rank, value)
-    made.setflags(write=False)
-    return made
+    number = np.full((1,) * rank, value)
+    number.setflags(write=False)
+    return number
 
 
 def _constant(p: int, q: int) -> Formula[Array]:
@@ -174,7 +184,7 @@ def _at(name: str, indices: Sequence[Tree]) -> Formula[Array]:
 
 
 def _slices(places: Sequence[Array], rank: int) -> tuple[Any, ...] | None:
-    """Places that are fixed, or run along axes of their own in the order of the axes: the same as slices."""
+    """The slices that pick the same entries, where every place is fixed or runs along an axis of its own, in order."""
     key: list[Any] = [slice(None)]
     for place in places:
         if place.size == 1:
@@ -240,9 +250,9 @@ def _power(x: Array, power: Array) -> Array:
     """x^power. Powers of extended numbers are slow: small multiples of 1/2 are products of x and its root instead, and
     other fractions go by logarithms.
     """
-    known = type(power) is np.ndarray and power.size == 1 and power.ndim <= x.ndim
-    n = float(power.flat[0]) if known else math.inf
-    if known and 2 * n % 1 and x.dtype == np.longdouble:
+    one_number = type(power) is np.ndarray and power.size == 1 and power.ndim <= x.ndim
+    n = float(power.flat[0]) if one_number else math.inf
+    if one_number and 2 * n % 1 and x.dtype == np.longdouble:
         return np.exp(power * np.log(x))
     if not 0 < abs(n) <= MOST_FACTORS or 2 * n % 1:
         return np.power(x, power)
@@ -257,15 +267,14 @@ _COMPARE = {
     "<=": np.less_equal, "<": np.less, ">=": np.greater_equal, ">": np.greater, "=": np.equal, "!=": np.not_equal,
 }  # fmt: skip
 _ARRAYS: Arithmetic[Array] = Arithmetic(_constant, _name, _at, _total, _power, _FOLD, _UNARY, _COMPARE, _pi)
-_KNOWN: dict[int, tuple[Tree, Formula[Array]]] = {}  # by identity: a claim's trees are read once
-MOST_KNOWN = 4096
 MOST_FACTORS = 4  # of a power that is a product
 
 
 def _formula(tree: Tree) -> Formula[Array]:
-    known = _KNOWN.get(id(tree))
-    if known is None or known[0] is not tree:
-        if len(_KNOWN) >= MOST_KNOWN:
-            _KNOWN.clear()
-        known = _KNOWN[id(tree)] = tree, read(tree, _ARRAYS)
-    return known[1]
+    """The tree as a function of an evaluator. A claim's trees are read once: lists have no hash, their text does."""
+    return _formula_of(json.dumps(tree))
+
+
+@lru_cache(maxsize=4096)
+def _formula_of(text: str) -> Formula[Array]:
+    return read(json.loads(text), _ARRAYS)

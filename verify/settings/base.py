@@ -6,23 +6,37 @@ instance for the kernel. Everything else (search, shrinking, certifying, plottin
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
-from typing import Any, Protocol, cast, runtime_checkable
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 import numpy as np
+from flint import arb, fmpq
 
 from fedaudit.bounds.formulas.lowering import Lowered
 from fedaudit.bounds.language.knobs import knob_range
 from fedaudit.problems.arrays.backend import namespace
 from fedaudit.problems.arrays.recording import Taped
 
+from ..results.tried_sizes import Counts
+from ..search.claim_trees import names
 from ..search.genome import Gene, Genome
 from ..search.tree_arrays import Array, Evaluator, Quantity, Table
 
+if TYPE_CHECKING:
+    from ..search.score import Scores
+
 NOISY = ("noisy", "loud")  # counts that say where there is noise, not how large a run is
+
+Json: TypeAlias = dict[str, Any]  # an object of JSON, in the kernel's format
+Genes: TypeAlias = Mapping[str, Array]  # of one instance in rationals, or of a batch
+Reductions: TypeAlias = Iterator[tuple["Shape", dict[str, Array]]]
+Exact: TypeAlias = fmpq | arb  # a number of the kernel: exact, or a ball
+LongerRun: TypeAlias = "tuple[Shape, Genes] | str"  # a longer run of the same problem, or why there is none
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +57,7 @@ class Shape:
         return dict(self.flags)[name]
 
     def but(self, **counts: int) -> Shape:
-        """The same shape with other sizes."""
+        """This shape with other sizes."""
         return Shape(tuple((k, counts.get(k, v)) for k, v in self.counts), self.flags)
 
     @property
@@ -94,7 +108,7 @@ class Reading:
     limits: Limits = Limits()
 
     @property
-    def claim(self) -> dict[str, Any]:
+    def claim(self) -> Json:
         return self.lowered.claim
 
     def uses(self, name: str) -> bool:
@@ -109,43 +123,6 @@ def _used(lowered: Lowered) -> frozenset[str]:
     return frozenset(used for part in parts for used, _ in names(part))
 
 
-class Setting(Protocol):
-    """One kind of world. `name` is the statement's `method` and the kernel's world."""
-
-    name: str
-    precision: type[np.floating[Any]]
-    droppable: tuple[str, ...]  # implicit assumptions whose literal reading it can build
-    declared: tuple[str, ...]  # constants that the run measures and the instance declares, rounded up
-
-    def shapes(self, reading: Reading) -> Sequence[Shape]:
-        """Shapes worth trying, small and structured ones first."""
-        ...
-
-    def genes(self, reading: Reading, shape: Shape) -> Sequence[Gene]:
-        """What may vary at this shape (the statement's own knobs are added by the caller)."""
-        ...
-
-    def statics(self, reading: Reading, shape: Shape, genome: Mapping[str, Array]) -> dict[str, Array]:
-        """Constants known before a run; pure arithmetic, so that rationals pass through unchanged."""
-        ...
-
-    def measure(self, reading: Reading, shape: Shape, genome: Genome, known: Table) -> Table:
-        """Run the batch; `known` holds statics, swept parameters and chosen step sizes."""
-        ...
-
-    def instance(
-        self, reading: Reading, shape: Shape, genome: Mapping[str, Array], known: Mapping[str, Any]
-    ) -> dict[str, Any]:
-        """The exact instance in the kernel's format, from rational genes and rational parameters."""
-        ...
-
-    def reductions(
-        self, reading: Reading, shape: Shape, genome: Mapping[str, Array]
-    ) -> Iterator[tuple[Shape, dict[str, Array]]]:
-        """Smaller shapes with what is left of the genome, for shrinking."""
-        ...
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class View:
     """Instances along an axis, chosen to show what a statement says: the axis' label; at each x, shape and values."""
@@ -155,15 +132,114 @@ class View:
     caption: str
 
 
-@runtime_checkable
-class Viewed(Protocol):
-    """A setting that knows how its statements are best looked at; others are shown on random instances."""
+@dataclass(frozen=True, slots=True, eq=False)
+class ExactValues:
+    """What is known of one instance before its run, in rationals: constants, swept parameters, chosen step sizes."""
 
-    def view(self, reading: Reading) -> View: ...
+    scalars: Mapping[str, Fraction]
+    quantities: Mapping[str, Array]
+
+
+class Setting(ABC):
+    """One kind of world. A setting says what its instances are; whatever it does not say is as it is here.
+
+    `name` is the kernel's world, and the statement's `method` where that is a word.
+    """
+
+    name: str
+    precision: type[np.floating[Any]] = np.float64
+    droppable: tuple[str, ...] = ()  # implicit assumptions whose literal reading it can build
+    declared: tuple[str, ...] = ()  # constants that the run measures and the instance declares, rounded up
+    drawn: tuple[str, ...] = ()  # genes that are constants of the statement, as they are drawn
+    fitted: bool = False  # whether floats only fit how fast both sides grow: of an instance the kernel alone knows more
+    counts_steps: bool = False  # whether T counts local steps over all rounds
+    first_round: bool = False  # whether the claim reads the first round alone
+    nothing_met: str = ""  # why no instance was admissible, where that is not said in the usual words
+
+    @abstractmethod
+    def shapes(self, reading: Reading) -> Sequence[Shape]:
+        """Shapes worth trying, small and structured ones first."""
+
+    @abstractmethod
+    def genes(self, reading: Reading, shape: Shape) -> Sequence[Gene]:
+        """What may vary at this shape (the statement's own knobs are added by the caller)."""
+
+    def statics(self, reading: Reading, shape: Shape, genome: Genes) -> dict[str, Array]:
+        """Constants known before a run; pure arithmetic, so that rationals pass through unchanged."""
+        return {name: genome[name] for name in self.drawn}
+
+    @abstractmethod
+    def measure(self, reading: Reading, shape: Shape, genome: Genome, known: Table) -> Table:
+        """Run the batch; `known` holds statics, swept parameters and chosen step sizes."""
+
+    @abstractmethod
+    def instance(self, reading: Reading, shape: Shape, genome: Genes, known: ExactValues) -> Json:
+        """The exact instance in the kernel's format, from rational genes and rational parameters."""
+
+    def reductions(self, reading: Reading, shape: Shape, genome: Genes) -> Reductions:
+        """Smaller shapes with what is left of the genome, for shrinking."""
+        yield from ()
+
+    def for_claim(self, lowered: Lowered) -> Setting:
+        """This setting as one claim needs it."""
+        return self
+
+    # --- how instances are compared ---
+
+    def scores(self, reading: Reading, shape: Shape, genome: Genome) -> Scores | None:
+        """How close a batch comes, where that is not told by both sides of the claim at every index."""
+        return None
+
+    def ratio(self, small: Exact, large: Exact) -> float:
+        """How tight a claim is whose two sides the kernel knows: 1 is tight; NaN where that has no sense."""
+        if not large > 0:
+            return math.nan
+        ratio = small / large
+        try:
+            return float(ratio if isinstance(ratio, fmpq) else ratio.lower())
+        except OverflowError:  # beyond all floats
+            return math.inf if ratio > 0 else -math.inf
+
+    def told_sizes(self, reading: Reading, shape: Shape) -> Counts:
+        """The sizes that a row tells. T says nothing where nothing is run and the claim has no T."""
+        rounds = "method" in reading.claim or "T" in reading.lowered.symbols
+        return tuple((name, n) for name, n in shape.counts if name not in NOISY and (name != "T" or rounds))
+
+    # --- what a search can afford ---
+
+    def ordinary(self, reading: Reading, shapes: Sequence[Shape]) -> list[Shape]:
+        """Those of the shapes that populations evolve on."""
+        return list(shapes)
+
+    def untried(self, reading: Reading) -> tuple[str, ...]:
+        """What was left out because it does not fit, a line each; nothing where all was tried."""
+        return ()
+
+    def most_rows(self, reading: Reading, shape: Shape) -> int:
+        """Instances of a shape that are evaluated together at most, one at least."""
+        return reading.limits.memory  # sizes of our own choice: a byte and more each, and never so many
+
+    def paths(self, shape: Shape) -> int:
+        """Outcomes of noise and sampling that a run walks."""
+        return 1
+
+    # --- longer runs and pictures ---
+
+    def longer(self, reading: Reading, shape: Shape, genome: Genes) -> Iterator[LongerRun] | None:
+        """Longer runs of the same problem; None where they are those with a larger T, if it counts rounds or steps."""
+        return None
+
+    def along(self, reading: Reading) -> Sequence[Mapping[int, Shape]]:
+        """Shapes by their T, for pictures of a claim that fails on long runs only."""
+        return ()
+
+    def view(self, reading: Reading) -> View | None:
+        """How the setting's statements are best looked at; None where that is on random instances."""
+        return None
 
     def observe(self, reading: Reading, shape: Shape, genome: Genome, known: Table) -> Table:
         """As `measure`, for looking: sampled where `measure` has only a bracket."""
-        ...
+        return self.measure(reading, shape, genome, known)
 
 
 def with_scalars(reading: Reading, shape: Shape, values: Mapping[str, float]) -> Table:
@@ -171,8 +247,8 @@ def with_scalars(reading: Reading, shape: Shape, values: Mapping[str, float]) ->
     knobs = set(reading.lowered.knobs)
     fixed = {k: r for k, r in reading.lowered.sweep.items() if not {name for name, _ in names(r["value"])} & knobs}
     sizes = dict(shape.counts)
-    given = {k: np.array([v]) for k, v in values.items()}
-    return resolve(replace(reading.lowered, sweep=fixed), Table(1, given, {}, {**sizes, "D": sizes.get("d", 1)}))
+    scalars = {name: np.array([value]) for name, value in values.items()}
+    return resolve(replace(reading.lowered, sweep=fixed), Table(1, scalars, {}, {**sizes, "D": sizes.get("d", 1)}))
 
 
 def knob_genes(lowered: Lowered) -> list[Gene]:
@@ -181,10 +257,10 @@ def knob_genes(lowered: Lowered) -> list[Gene]:
 
 
 @lru_cache
-def rules(lowered: Lowered) -> list[tuple[str, dict[str, Any]]]:
+def rules(lowered: Lowered) -> list[tuple[str, Json]]:
     """The swept parameters and the chosen quantities, each after what it needs."""
     pending = [*lowered.sweep.items(), *lowered.claim["choose"].items()]
-    ordered: list[tuple[str, dict[str, Any]]] = []
+    ordered: list[tuple[str, Json]] = []
     while pending:
         waiting = {_key(name, rule) for name, rule in pending}
         ready = [(name, rule) for name, rule in pending if not names(rule["value"]) & waiting]
@@ -195,20 +271,8 @@ def rules(lowered: Lowered) -> list[tuple[str, dict[str, Any]]]:
     return ordered
 
 
-def _key(name: str, rule: dict[str, Any]) -> tuple[str, bool]:
+def _key(name: str, rule: Json) -> tuple[str, bool]:
     return name, bool(rule["index"])
-
-
-def names(tree: Any) -> set[tuple[str, bool]]:
-    """(name, indexed?) of everything a tree uses."""
-    if isinstance(tree, str):
-        return {(tree, False)}
-    if not isinstance(tree, list):
-        return set()
-    op, *parts = cast("list[Any]", tree)
-    if op == "at":
-        return {(parts[0], True)}.union(*(names(part) for part in parts[1:]))
-    return set[tuple[str, bool]]().union(*(names(part) for part in parts))
 
 
 def resolve(lowered: Lowered, table: Table) -> Table:
@@ -226,7 +290,7 @@ def known_table(reading: Reading, setting: Setting, shape: Shape, genome: Genome
     return resolve(reading.lowered, Table(n, statics, {}, {**sizes, "D": sizes.get("d", 1)}))
 
 
-def _add(table: Table, name: str, rule: dict[str, Any]) -> Table:
+def _add(table: Table, name: str, rule: Json) -> Table:
     if not rule["index"]:
         values = np.broadcast_to(Evaluator(table, {})(rule["value"]), (table.n,))
         return Table(table.n, {**table.scalars, name: values}, table.quantities, table.counts)
@@ -249,10 +313,35 @@ def to_numpy(array: Any) -> Array:
     return array.get() if hasattr(array, "get") else np.asarray(array)
 
 
-def text(value: Any) -> Any:
+def text(value: object) -> Any:
     """Fractions as the kernel's strings, arrays and lists as nested lists of them; of dictionaries the values."""
     if isinstance(value, np.ndarray | list):
-        return [text(v) for v in cast("list[Any]", value)]
+        return [text(entry) for entry in cast("list[object]", value)]
     if isinstance(value, dict):
-        return {k: text(v) for k, v in cast("dict[str, Any]", value).items()}
-    return str(Fraction(value))
+        return {name: text(entry) for name, entry in cast("dict[str, object]", value).items()}
+    return str(Fraction(cast("Fraction", value)))
+
+
+def as_batch(genome: Genes) -> dict[str, Array]:
+    """One instance as a batch of one."""
+    return {name: values[None] for name, values in genome.items()}
+
+
+def without(genome: Genes, names: Sequence[str], out: int, axis: int = 0) -> dict[str, Array]:
+    """A genome without entry `out` of one axis of the genes with these names."""
+    return {name: np.delete(values, out, axis) if name in names else values for name, values in genome.items()}
+
+
+def one_less(
+    shape: Shape, genome: Genes, count: str, names: Sequence[str], axis: int = 0, least: int = 1
+) -> Reductions:
+    """Shapes with one less of what `count` counts, each entry of these genes left out in turn; `least` are kept."""
+    for out in range(shape[count] if shape[count] > least else 0):
+        yield shape.but(**{count: shape[count] - 1}), without(genome, names, out, axis)
+
+
+def resized(shape: Shape, genome: Genes, count: str, sizes: Iterable[int]) -> Reductions:
+    """Shapes with those of the sizes that are smaller, where no gene has an entry for each of what `count` counts."""
+    for size in sorted(set(sizes)):
+        if 0 < size < shape[count]:
+            yield shape.but(**{count: size}), dict(genome)

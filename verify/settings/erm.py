@@ -2,27 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from itertools import product
-from typing import Any
 
 import numpy as np
 
 from fedaudit.problems.losses.minibatch import stability
 
 from ..search.genome import Gene, Genome
-from ..search.tree_arrays import Array, Table
-from .base import Reading, Shape, text
-from .slope_genes import STAIRS, drop, fewer_steps, stair_genes, stairs, written
+from ..search.tree_arrays import Table
+from .base import ExactValues, Genes, Json, Reading, Reductions, Setting, Shape, as_batch, text, without
+from .slope_genes import STAIRS, fewer_steps, stair_genes, stairs, written
 
 
-@dataclass(frozen=True, slots=True)
-class Erm:
-    name: str = "erm"
-    precision: type[np.floating[Any]] = np.longdouble
-    droppable: tuple[str, ...] = ()
-    declared: tuple[str, ...] = ("eps",)
+class Erm(Setting):
+    name = "erm"
+    precision = np.longdouble
+    declared = ("eps",)
+    drawn = ("G", "lam")
 
     def shapes(self, reading: Reading) -> Sequence[Shape]:
         return [Shape.of(N=N, J=J, T=1) for N, J in product((1, 2, 3, 5), (1, 2))]
@@ -31,37 +28,30 @@ class Erm:
         genes = [Gene("G", "positive"), Gene("lam", "positive"), Gene("dip", "positive"), Gene("centre", "real")]
         return [*genes, Gene("shift", "real", (2,)), *stair_genes((shape["N"] + 1,), shape["J"], True)]
 
-    def statics(self, reading: Reading, shape: Shape, genome: Mapping[str, Array]) -> dict[str, Array]:
-        return {"G": genome["G"], "lam": genome["lam"]}
-
     def measure(self, reading: Reading, shape: Shape, genome: Genome, known: Table) -> Table:
         G, lam, dip = (genome[k] for k in ("G", "lam", "dip"))
         unit = G / lam
         losses, shift = stairs(genome, G, dip), unit[:, None] * genome["shift"]
         apart, eps = stability(losses, lam + dip, unit * genome["centre"], shift)
-        return Table(known.n, {**known.scalars, "apart": apart, "eps": eps}, {}, known.counts, (G * unit, unit))
+        return known.measured({"apart": apart, "eps": eps}, scale=(G * unit, unit))
 
-    def instance(
-        self, reading: Reading, shape: Shape, genome: Mapping[str, Array], known: Mapping[str, Any]
-    ) -> dict[str, Any]:
-        one = {k: v[None] for k, v in genome.items()}
-        losses, curvature = stairs(one, one["G"], one["dip"]), genome["lam"] + genome["dip"]
+    def instance(self, reading: Reading, shape: Shape, genome: Genes, known: ExactValues) -> Json:
+        batch = as_batch(genome)
+        losses, curvature = stairs(batch, batch["G"], batch["dip"]), genome["lam"] + genome["dip"]
         unit = genome["G"] / genome["lam"]
         centre = unit * genome["centre"]
-        r: dict[str, Any] = {"x": [], "jump": [], "bend": [], "a": text(curvature), "s": text(-curvature * centre)}
+        regulariser: Json = {"x": [], "jump": [], "bend": [], "a": text(curvature), "s": text(-curvature * centre)}
         return {
             "N": shape["N"],
             "losses": [written(losses, (0, z)) for z in range(shape["N"] + 1)],
-            "r": {**r, "c": text(curvature * centre * centre / 2)},
+            "r": {**regulariser, "c": text(curvature * centre * centre / 2)},
             "shift": text(unit * genome["shift"]),
-            "constants": {k: text(known["scalars"][k]) for k in ("G", "lam")},
+            "constants": {name: text(known.scalars[name]) for name in self.drawn},
         }
 
-    def reductions(
-        self, reading: Reading, shape: Shape, genome: Mapping[str, Array]
-    ) -> Iterator[tuple[Shape, dict[str, Array]]]:
+    def reductions(self, reading: Reading, shape: Shape, genome: Genes) -> Reductions:
         for z in range(1, shape["N"]):  # the first and the last are what differs
-            yield shape.but(N=shape["N"] - 1), drop(genome, STAIRS, 0, z)
+            yield shape.but(N=shape["N"] - 1), without(genome, STAIRS, z)
         yield from fewer_steps(shape, genome)
 
 

@@ -7,10 +7,8 @@ the range that the statement's assumptions leave: [mu, L], [0, L] for a convex f
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from itertools import product
-from typing import Any
 
 import numpy as np
 
@@ -18,18 +16,15 @@ from fedaudit.problems.losses.functions import Bent, smoothness
 
 from ..search.genome import Gene, Genome
 from ..search.tree_arrays import Array, Quantity, Table
-from .base import Reading, Shape, text
+from .base import ExactValues, Genes, Json, Reading, Reductions, Setting, Shape, as_batch, one_less, text
 
 _PER_COORDINATE = ("curve", "tail", "lo", "hi", "centre", "v", "w", "point")  # genes whose last axis is d
 _PER_ITEM = ("curve", "tail", "lo", "hi", "centre", "size")  # genes whose first axis is N
 
 
-@dataclass(frozen=True, slots=True)
-class Functions:
-    name: str = "function"
-    precision: type[np.floating[Any]] = np.longdouble  # gaps are differences of nearly equal numbers
-    droppable: tuple[str, ...] = ()
-    declared: tuple[str, ...] = ()
+class Functions(Setting):
+    name = "function"
+    precision = np.longdouble  # gaps are differences of nearly equal numbers
 
     def shapes(self, reading: Reading) -> Sequence[Shape]:
         kind = _kind(reading)
@@ -58,7 +53,7 @@ class Functions:
             return [*_weights(reading, shape["n"]), *genes, Gene("point", "real", (shape["n"], d))]
         return [*genes, Gene("v", "real", (d,)), Gene("w", "real", (d,))]
 
-    def statics(self, reading: Reading, shape: Shape, genome: Mapping[str, Array]) -> dict[str, Array]:
+    def statics(self, reading: Reading, shape: Shape, genome: Genes) -> dict[str, Array]:
         if _kind(reading) != "points":
             return {}
         low, high = _curvatures(reading, genome)
@@ -68,38 +63,31 @@ class Functions:
     def measure(self, reading: Reading, shape: Shape, genome: Genome, known: Table) -> Table:
         measure = {"vectors": _vectors, "points": _points, "mean": _mean, "combination": _combination}
         scalars, quantities, scale = measure[_kind(reading)](reading, shape, genome)
-        return Table(known.n, {**known.scalars, **scalars}, {**known.quantities, **quantities}, known.counts, scale)
+        return known.measured(scalars, quantities, scale)
 
-    def instance(
-        self, reading: Reading, shape: Shape, genome: Mapping[str, Array], known: Mapping[str, Any]
-    ) -> dict[str, Any]:
+    def instance(self, reading: Reading, shape: Shape, genome: Genes, known: ExactValues) -> Json:
         kind = _kind(reading)
-        made: dict[str, Any] = {"kind": kind, "d": shape["d"]}
+        instance: Json = {"kind": kind, "d": shape["d"]}
         if kind == "vectors":
-            return {**made, "v": text(genome["v"]), "w": text(genome["w"])}
-        one = {k: v[None] for k, v in genome.items()}
-        parts = {k: v[0] for k, v in _parts(reading, shape, one).items()}
+            return {**instance, "v": text(genome["v"]), "w": text(genome["w"])}
+        batch = as_batch(genome)
+        parts = {k: v[0] for k, v in _parts(reading, shape, batch).items()}
         if kind == "points":
-            made |= {"f": _loss(shape, parts), "v": text(genome["v"]), "w": text(genome["w"])}
-            made["constants"] = {k: text(v) for k, v in known["scalars"].items()}
-            return {**made, "w_star": text(_lowest(parts))} if _about_minimum(reading) else made
-        made["lam"] = text(_lambda(reading, one)[0])
+            instance |= {"f": _loss(shape, parts), "v": text(genome["v"]), "w": text(genome["w"])}
+            instance["constants"] = {k: text(v) for k, v in known.scalars.items()}
+            return {**instance, "w_star": text(_lowest(parts))} if _about_minimum(reading) else instance
+        instance["lam"] = text(_lambda(reading, batch)[0])
         if kind == "mean":
-            return {**made, "f": _loss(shape, parts), "points": text(genome["point"])}
+            return {**instance, "f": _loss(shape, parts), "points": text(genome["point"])}
         each = [_loss(shape, {k: v[i] for k, v in parts.items()}) for i in range(shape["N"])]
-        return {**made, "functions": each, "L_i": text(genome["size"])}
+        return {**instance, "functions": each, "L_i": text(genome["size"])}
 
-    def reductions(
-        self, reading: Reading, shape: Shape, genome: Mapping[str, Array]
-    ) -> Iterator[tuple[Shape, dict[str, Array]]]:
+    def reductions(self, reading: Reading, shape: Shape, genome: Genes) -> Reductions:
         sizes = dict(shape.counts)
-        for count, cut in (("N", _PER_ITEM), ("n", ("point",))):
-            if sizes.get(count, 1) > 1:
-                for out in range(sizes[count]):
-                    yield (
-                        shape.but(**{count: sizes[count] - 1}),
-                        {k: _without(k, v, out, cut) for k, v in genome.items()},
-                    )
+        for count, names in (("N", _PER_ITEM), ("n", ("point",))):
+            for out, (less, rest) in enumerate(one_less(shape, genome, count, names) if count in sizes else ()):
+                weight = genome["weight"]  # of weights that sum to one the last is not a gene
+                yield less, {**rest, "weight": np.delete(weight, min(out, len(weight) - 1), axis=0)}
         if shape["d"] > 1:
             for keep in range(shape["d"]):
                 one = {k: v[..., keep : keep + 1] if k in _PER_COORDINATE else v for k, v in genome.items()}
@@ -116,8 +104,8 @@ def _let(reading: Reading) -> set[str]:
 
 def _kind(reading: Reading) -> str:
     """What the instances of a claim are made of, by the quantities it speaks of."""
-    told = {"smoothness": "combination", "f_mean": "mean", "v": "vectors"}
-    return next((kind for name, kind in told.items() if reading.uses(name)), "points")
+    kinds = {"smoothness": "combination", "f_mean": "mean", "v": "vectors"}
+    return next((kind for name, kind in kinds.items() if reading.uses(name)), "points")
 
 
 def _about_minimum(reading: Reading) -> bool:
@@ -131,18 +119,12 @@ def _weights(reading: Reading, n: int) -> list[Gene]:
     return [Gene("weight", "real", (n - 1,))]
 
 
-def _lambda(reading: Reading, genome: Mapping[str, Array]) -> Array:
+def _lambda(reading: Reading, genome: Genes) -> Array:
     weight = genome["weight"]
     total = weight.sum(axis=1, keepdims=True)
     if "nonnegative_weights" in _let(reading):
         return weight / total
     return np.concatenate([weight, 1 - total], axis=1)
-
-
-def _without(name: str, values: Array, out: int, cut: tuple[str, ...]) -> Array:
-    if name == "weight":
-        return np.delete(values, min(out, len(values) - 1), axis=0)
-    return np.delete(values, out, axis=0) if name in cut else values
 
 
 def _function(shape: Shape, size: tuple[int, ...]) -> list[Gene]:
@@ -152,7 +134,7 @@ def _function(shape: Shape, size: tuple[int, ...]) -> list[Gene]:
     return genes
 
 
-def _curvatures(reading: Reading, genome: Mapping[str, Array]) -> tuple[Array, Array]:
+def _curvatures(reading: Reading, genome: Genes) -> tuple[Array, Array]:
     """The least and the largest curvature that the assumptions allow."""
     if "size" in genome:
         return -genome["size"], genome["size"]
@@ -161,7 +143,7 @@ def _curvatures(reading: Reading, genome: Mapping[str, Array]) -> tuple[Array, A
     return (0 * genome["L"] if "convex" in _let(reading) else -genome["L"]), genome["L"]
 
 
-def _parts(reading: Reading, shape: Shape, genome: Mapping[str, Array]) -> dict[str, Array]:
+def _parts(reading: Reading, shape: Shape, genome: Genes) -> dict[str, Array]:
     """Genes -> A outside the bends, curvature a inside and m outside, lo, hi, c. Floats and rationals alike."""
     low, high = (x[..., None] for x in _curvatures(reading, genome))
     parts = {"a": low + (high - low) * genome["curve"], "c": genome["centre"]}
@@ -191,13 +173,14 @@ def _bent(parts: Mapping[str, Array]) -> Bent:
     return Bent(parts["A"], parts["a"] - parts["m"], parts["lo"], parts["hi"], parts["c"])
 
 
-def _loss(shape: Shape, parts: Mapping[str, Array]) -> dict[str, Any]:
+def _loss(shape: Shape, parts: Mapping[str, Array]) -> Json:
     """One function in the kernel's format."""
     if shape.flag("loss") == "quadratic":
         return {"kind": "quadratic", "A": text(parts["A"]), "b": text((parts["A"] * parts["c"]).sum(axis=-1))}
     return {"kind": "piecewise", **{k: text(parts[k]) for k in ("a", "m", "lo", "hi", "c")}}
 
 
+# what is measured: scalars, indexed quantities, and the natural size of F and W
 Measured = tuple[dict[str, Array], dict[str, Quantity], tuple[Array, Array]]
 
 

@@ -6,10 +6,10 @@ the shape a_z + b_z eta'(w).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from itertools import product
-from typing import Any
 
 import numpy as np
 
@@ -19,7 +19,20 @@ from fedaudit.problems.losses.splines import Splines, through
 
 from ..search.genome import Gene, Genome
 from ..search.tree_arrays import Array, Quantity, Table
-from .base import Reading, Shape, text
+from .base import (
+    ExactValues,
+    Genes,
+    Json,
+    Reading,
+    Reductions,
+    Setting,
+    Shape,
+    as_batch,
+    one_less,
+    resized,
+    text,
+    without,
+)
 from .table import shares
 
 SIZES = ((1, 1, 1), (1, 2, 2), (2, 1, 1), (1, 8, 1), (3, 2, 2), (1, 30, 1))
@@ -29,12 +42,10 @@ _KNOTS = ("gap", "bend", "gap_eta", "bend_eta")  # (d, .)
 _POINTS = ("a", "b")  # (m, d)
 
 
-@dataclass(frozen=True, slots=True)
-class Meta:
-    name: str = "meta"
-    precision: type[np.floating[Any]] = np.longdouble
-    droppable: tuple[str, ...] = ()
-    declared: tuple[str, ...] = ("B", "sigma_G", "sigma_H", "gamma_G", "gamma_H", "L_Z", "rho_Z")
+class Meta(Setting):
+    name = "meta"
+    precision = np.longdouble
+    declared = ("B", "sigma_G", "sigma_H", "gamma_G", "gamma_H", "L_Z", "rho_Z")
 
     def shapes(self, reading: Reading) -> Sequence[Shape]:
         kind, one = _kind(reading), {"D0": 1, "D1": 1, "D2": 1}
@@ -48,11 +59,11 @@ class Meta:
         shapes = [(1, 2, 4), (1, 2, 6), (1, 1, 4), (1, 3, 6), (2, 2, 4), (2, 3, 4), (2, 4, 4)]  # d, m, J
         signs = [(1, 2, 4, "signs"), (2, 4, 4, "signs"), (1, 2, 6, "signs")]
         shapes = [*signs, *((*sizes, "any") for sizes in shapes)]
-        made = [
+        batches = [
             Shape.of({"noise": noise}, d=d, C=1, m=m, J=J, D0=a, D1=b, D2=c, T=1)
             for (a, b, c), (d, m, J, noise) in product(_sizes(reading), shapes)
         ]
-        return [s for s in made if s["m"] < 3 or s["D0"] * s["D1"] * s["D2"] < 10]
+        return [s for s in batches if s["m"] < 3 or s["D0"] * s["D1"] * s["D2"] < 10]
 
     def genes(self, reading: Reading, shape: Shape) -> Sequence[Gene]:
         kind, d, n, m, J = _kind(reading), shape["d"], shape["C"], shape["m"], shape["J"]
@@ -71,7 +82,7 @@ class Meta:
             genes += [Gene("place", "real", (m,)), Gene("height", "positive", (m,))]
         return genes
 
-    def statics(self, reading: Reading, shape: Shape, genome: Mapping[str, Array]) -> dict[str, Array]:
+    def statics(self, reading: Reading, shape: Shape, genome: Genes) -> dict[str, Array]:
         tasks = _tasks(reading, shape, genome)
         L = tasks.point_L if "point_hessians" in _let(reading) else tasks.L
         return {"L": np.where(L == 0, 1 + 0 * L, L), "rho": tasks.rho}
@@ -89,56 +100,48 @@ class Meta:
         L = known.scalars["L"]
         W = 1e-3 + np.abs(genome["step"]).max(axis=1) + (np.abs(genome["v"]).max(axis=1) + 100 * scalars["B"]) / L
         scale = (CAUTION * L * W**2, W)
-        return Table(known.n, {**known.scalars, **scalars, **single}, lists, known.counts, scale)
+        return known.measured({**scalars, **single}, lists, scale)
 
-    def instance(
-        self, reading: Reading, shape: Shape, genome: Mapping[str, Array], known: Mapping[str, Any]
-    ) -> dict[str, Any]:
-        tasks = _tasks(reading, shape, {k: v[None] for k, v in genome.items()})
-        d = range(shape["d"])
-        made: dict[str, Any] = {
+    def instance(self, reading: Reading, shape: Shape, genome: Genes, known: ExactValues) -> Json:
+        batch, d = as_batch(genome), range(shape["d"])
+        tasks = _tasks(reading, shape, batch)
+        instance: Json = {
             "d": shape["d"],
             **{k: [_written(getattr(tasks, k), j) for j in d] for k in ("base", "eta")},
             **{k: text(getattr(tasks, k)[0]) for k in ("p", "a", "b")},
             "w": text(0 * genome["g"]),
             "sizes": {k: shape[k] for k in ("D0", "D1", "D2")},
-            "constants": {k: text(v) for k, v in known["scalars"].items()},
+            "constants": {k: text(v) for k, v in known.scalars.items()},
         }
         if "metric" in _let(reading):
-            metric = _metric({k: v[None] for k, v in genome.items()})[0]
-            made["metric"] = text(metric)
-            made |= _transport(tasks.p[0], metric) if reading.uses("W1") else {}
+            metric = _metric(batch)[0]
+            instance["metric"] = text(metric)
+            instance |= _transport(tasks.p[0], metric) if reading.uses("W1") else {}
         if _let(reading) & {"average", "total"}:
-            made["f"] = "sum" if "total" in _let(reading) else "average"
+            instance["f"] = "sum" if "total" in _let(reading) else "average"
         if any(map(reading.uses, ("moved2", "mean_moved2", "apart2"))):
-            made["u"] = text(genome["step"])
+            instance["u"] = text(genome["step"])
         if any(map(reading.uses, ("central", "hv", "v"))):
-            made["v"] = text(genome["v"])
-        return made
+            instance["v"] = text(genome["v"])
+        return instance
 
-    def reductions(
-        self, reading: Reading, shape: Shape, genome: Mapping[str, Array]
-    ) -> Iterator[tuple[Shape, dict[str, Array]]]:
-        n, m, kind = shape["C"], shape["m"], _kind(reading)
+    def reductions(self, reading: Reading, shape: Shape, genome: Genes) -> Reductions:
+        n, kind = shape["C"], _kind(reading)
         if shape["d"] > 1:
             for keep in range(shape["d"]):
                 one = shape.but(d=1, m=2) if _signs(shape) else shape.but(d=1)
                 yield one, {k: _coordinate(k, v, keep) for k, v in genome.items()}
+        every_point = (*_POINTS, "place", "height")
         if kind == "users":
-            for out in range(n if n > 1 else 0):
-                yield shape.but(C=n - 1, m=n - 1), {k: _without(k, v, out) for k, v in genome.items()}
+            for less, rest in one_less(shape, genome, "m", every_point):
+                yield less.but(C=n - 1), rest
         if kind in ("data", "estimate") and not _signs(shape):
-            for out in range(m if m > 1 else 0):
-                yield shape.but(m=m - 1), {k: _without(k, v, out) for k, v in genome.items()}
-        if kind == "data" and n > 2:
-            for out in range(n):
-                yield (
-                    shape.but(C=n - 1),
-                    {k: np.delete(v, out, axis=0) if k == "weight" else v for k, v in genome.items()},
-                )
+            for out, (less, rest) in enumerate(one_less(shape, genome, "m", every_point)):
+                yield less, without(rest, ("weight",), out, axis=1)
+        if kind == "data":
+            yield from one_less(shape, genome, "C", ("weight",), least=2)
         for size in ("D0", "D1", "D2"):
-            if shape[size] > 1:
-                yield shape.but(**{size: shape[size] - 1}), dict(genome)
+            yield from resized(shape, genome, size, (shape[size] - 1,))
         if shape["J"] > 4:
             for out in range(1, shape["J"] - 1):
                 yield shape.but(J=shape["J"] - 1), {k: _fewer(k, v, out) for k, v in genome.items()}
@@ -182,7 +185,7 @@ def _spline(suffix: str, d: int, J: int) -> list[Gene]:
     return [Gene(f"left{suffix}", "real", (d,)), gap, bend]
 
 
-def _made(genome: Mapping[str, Array], suffix: str) -> Splines:
+def _spline_of(genome: Genes, suffix: str) -> Splines:
     """Knots from the left one on; the curvature is 0 at the outer ones. Floats and rationals alike."""
     gap, bend, g = (genome[f"{k}{suffix}"] for k in ("gap", "bend", "g"))
     left = genome.get(f"left{suffix}", -gap[..., 0])  # else the second knot is at w
@@ -191,14 +194,14 @@ def _made(genome: Mapping[str, Array], suffix: str) -> Splines:
     return through(x, np.concatenate([none, bend, none], axis=-1), g)
 
 
-def _tasks(reading: Reading, shape: Shape, genome: Mapping[str, Array]) -> Tasks:
+def _tasks(reading: Reading, shape: Shape, genome: Genes) -> Tasks:
     g = genome["g"]
     none = Splines(np.zeros((*g.shape, 0), dtype=g.dtype), np.zeros((*g.shape, 0), dtype=g.dtype), 0 * g, 0 * g)
-    base = _made(genome, "") if shape["J"] else Splines(none.x, none.s, genome.get("curve", 0 * g), g)
+    base = _spline_of(genome, "") if shape["J"] else Splines(none.x, none.s, genome.get("curve", 0 * g), g)
     if _kind(reading) == "function":
         zero = 0 * g[:, None, :]
         return Tasks(base, none, 1 + zero[..., :1], zero, zero)
-    n, m, eta = shape["C"], shape["m"], _made(genome, "_eta")
+    n, m, eta = shape["C"], shape["m"], _spline_of(genome, "_eta")
     if _signs(shape):
         even = (1 + 0 * g[:, :1, None]) / m
         signs = np.array(list(product((1, -1), repeat=shape["d"])))
@@ -208,7 +211,7 @@ def _tasks(reading: Reading, shape: Shape, genome: Mapping[str, Array]) -> Tasks
     return Tasks(base, eta, p, genome["a"], genome["b"])
 
 
-def _metric(genome: Mapping[str, Array]) -> Array:
+def _metric(genome: Genes) -> Array:
     """On a line, with a spike at every point."""
     place, height = genome["place"], genome["height"]
     far = np.abs(place[..., :, None] - place[..., None, :]) + height[..., :, None] + height[..., None, :]
@@ -302,35 +305,44 @@ _LISTS: dict[str, Callable[[_Run], Array]] = {
 }
 
 
-def _written(f: Splines, j: int) -> dict[str, Any]:
+def _written(f: Splines, j: int) -> Json:
     """One coordinate of the first loss in the kernel's format; knots at which nothing changes are left out."""
     real = f.s[0, j] != 0
     return {"x": text(f.x[0, j][real]), "s": text(f.s[0, j][real]), "a": text(f.a[0, j]), "g": text(f.g[0, j])}
 
 
-def _transport(p: Array, metric: Array) -> dict[str, Any]:
+def _transport(p: Array, metric: Array) -> Json:
     """The best flow on a spanning tree of each user, and the potential that shows that none is better."""
-    flows: list[Any] = []
-    potentials: list[Any] = []
-    for off in p - p.sum(axis=0) / len(p):
-        made = (_on_tree(tree, off, metric) for tree in meta.trees(len(off)))
-        _, flow, potential = min(made, key=lambda found: found[0])
-        flows.append(text(flow))
-        potentials.append(text(potential))
-    return {"flows": flows, "potentials": potentials}
+    plans = [
+        min((_on_tree(tree, off, metric) for tree in meta.trees(len(off))), key=lambda plan: plan.rank)
+        for off in p - p.sum(axis=0) / len(p)
+    ]
+    return {"flows": [text(plan.flow) for plan in plans], "potentials": [text(plan.potential) for plan in plans]}
 
 
-def _on_tree(tree: Any, off: Array, metric: Array) -> tuple[Any, Array, Array]:
-    """(rank, flow, potential): by cost, then by how far from 1-Lipschitz the potential is; no flow, no sign."""
+@dataclass(frozen=True, slots=True, eq=False)
+class _Plan:
+    """A flow, a potential, and their rank: the flow's cost, then how far from 1-Lipschitz the potential is."""
+
+    rank: tuple[Fraction, Fraction]
+    flow: Array
+    potential: Array
+
+
+def _on_tree(tree: Iterable[tuple[int, int, list[int]]], off: Array, metric: Array) -> _Plan:
+    """The one flow on the edges of this tree, and the potential whose drops are the lengths of edges with a flow.
+
+    Along an edge without a flow the potential may drop or rise: both are tried.
+    """
     m = len(off)
-    flow, cost = 0 * metric, 0
-    drops: dict[tuple[int, int], Any] = {}
+    flow, cost = 0 * metric, Fraction(0)
+    drops: dict[tuple[int, int], Fraction | None] = {}
     for u, v, side in tree:
         moved = off[side].sum()
         flow[(u, v) if moved >= 0 else (v, u)] = abs(moved)
         cost = cost + metric[u, v] * abs(moved)
         drops[u, v] = metric[u, v] if moved > 0 else -metric[u, v] if moved < 0 else None
-    best: tuple[Any, Array] | None = None
+    best: tuple[Fraction, Array] | None = None
     for signs in product((1, -1), repeat=sum(drop is None for drop in drops.values())):
         open_, g = iter(signs), {0: 0 * metric[0, 0]}
         filled = {e: drop if drop is not None else next(open_) * metric[e] for e, drop in drops.items()}
@@ -345,20 +357,13 @@ def _on_tree(tree: Any, off: Array, metric: Array) -> tuple[Any, Array, Array]:
         if best is None or excess < best[0]:
             best = excess, potential
     assert best is not None
-    return (cost, best[0]), flow, best[1]
+    return _Plan((cost, best[0]), flow, best[1])
 
 
 def _coordinate(name: str, values: Array, keep: int) -> Array:
     if name in _COORDINATE or name in _KNOTS:
         return values[keep : keep + 1]
     return values[:, keep : keep + 1] if name in _POINTS else values
-
-
-def _without(name: str, values: Array, out: int) -> Array:
-    """Without the point `out`."""
-    if name == "weight":
-        return np.delete(values, out, axis=1)
-    return np.delete(values, out, axis=0) if name in (*_POINTS, "place", "height") else values
 
 
 def _fewer(name: str, values: Array, out: int) -> Array:

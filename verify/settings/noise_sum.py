@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from itertools import product
-from typing import Any
 
 import numpy as np
 
 from ..search.genome import Gene, Genome
-from ..search.tree_arrays import Array, Quantity, Table
-from .base import Reading, Shape, text
+from ..search.tree_arrays import Quantity, Table
+from .base import ExactValues, Genes, Json, Reading, Reductions, Setting, Shape, one_less, resized, text
 
 
-@dataclass(frozen=True, slots=True)
-class NoiseSum:
-    name: str = "noise_sum"
-    precision: type[np.floating[Any]] = np.float64
-    droppable: tuple[str, ...] = ()
-    declared: tuple[str, ...] = ()
+class NoiseSum(Setting):
+    name = "noise_sum"
+    drawn = ("sigma",)
 
     def shapes(self, reading: Reading) -> Sequence[Shape]:
         return [Shape.of(M=M, E=E, d=d, T=1) for M, E, d in product((1, 2, 5), (1, 2, 3, 10, 100), (1, 2))]
@@ -27,9 +22,6 @@ class NoiseSum:
     def genes(self, reading: Reading, shape: Shape) -> Sequence[Gene]:
         M, d = shape["M"], shape["d"]
         return [Gene("sigma", "nonnegative"), Gene("weight", "real", (M,)), Gene("mean", "real", (M, d))]
-
-    def statics(self, reading: Reading, shape: Shape, genome: Mapping[str, Array]) -> dict[str, Array]:
-        return {"sigma": genome["sigma"]}
 
     def measure(self, reading: Reading, shape: Shape, genome: Genome, known: Table) -> Table:
         """zeta = Z_i + s v_i: accumulate the mean and the variance step by step, as the sum is written."""
@@ -39,13 +31,11 @@ class NoiseSum:
             factor = (1 - known.scalars["lambda"]) ** k
             drift = drift + factor[:, None] * mean
             spread = spread + factor**2 * (p**2).sum(axis=1) * sigma**2
-        scalars = {**known.scalars, "noise_sum2": (drift**2).sum(axis=1) + spread, "mean2": (mean**2).sum(axis=1)}
-        return Table(known.n, scalars, {**known.quantities, "p": Quantity(p, (1,))}, known.counts)
+        scalars = {"noise_sum2": (drift**2).sum(axis=1) + spread, "mean2": (mean**2).sum(axis=1)}
+        return known.measured(scalars, {"p": Quantity(p, (1,))})
 
-    def instance(
-        self, reading: Reading, shape: Shape, genome: Mapping[str, Array], known: Mapping[str, Any]
-    ) -> dict[str, Any]:
-        scalars = dict(known["scalars"])
+    def instance(self, reading: Reading, shape: Shape, genome: Genes, known: ExactValues) -> Json:
+        scalars = dict(known.scalars)
         sigma = scalars.pop("sigma")
         direction = [1] + [0] * (shape["d"] - 1)
         return {
@@ -57,18 +47,11 @@ class NoiseSum:
             "parameters": {k: text(v) for k, v in scalars.items()},
         }
 
-    def reductions(
-        self, reading: Reading, shape: Shape, genome: Mapping[str, Array]
-    ) -> Iterator[tuple[Shape, dict[str, Array]]]:
-        if shape["M"] > 1:
-            for out in range(shape["M"]):
-                cut = {k: np.delete(v, out, axis=0) if k in ("weight", "mean") else v for k, v in genome.items()}
-                yield shape.but(M=shape["M"] - 1), cut
+    def reductions(self, reading: Reading, shape: Shape, genome: Genes) -> Reductions:
+        yield from one_less(shape, genome, "M", ("weight", "mean"))
         if shape["d"] > 1:
             yield shape.but(d=1), {**genome, "mean": genome["mean"][:, :1]}
-        for smaller in sorted({1, 2, shape["E"] // 2, shape["E"] - 1}):
-            if 0 < smaller < shape["E"]:
-                yield shape.but(E=smaller), dict(genome)
+        yield from resized(shape, genome, "E", (1, 2, shape["E"] // 2, shape["E"] - 1))
 
 
 SETTING = NoiseSum()

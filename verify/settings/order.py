@@ -5,18 +5,20 @@ Floats look at two large n and fit a slope; the kernel decides by leading terms,
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+import math
+from collections.abc import Sequence
 from fractions import Fraction
 from itertools import product
 from math import ceil
-from typing import Any, cast
+from typing import cast
 
 import numpy as np
 
-from ..search.genome import Gene, Genome, Kind
+from .. import kernel
+from ..search.genome import Gene, Genome, Kind, exactly
+from ..search.score import Scores, conditions, genes_of
 from ..search.tree_arrays import Array, Evaluator, Table
-from .base import Reading, Shape
+from .base import Counts, Exact, ExactValues, Genes, Json, Reading, Reductions, Setting, Shape
 
 NEAR, FAR = 1e4, 1e8  # the two n between which a slope is fitted
 TRANSIENT = 0.05  # a slope this small may still be a constant that has not settled; (log n)^1 fits 0.075
@@ -24,17 +26,19 @@ MOST_NEAR_ONE = 3
 BEYOND = 9.0  # the slope where one side is 0 or has left the floats
 STEEPEST = 4  # powers of n stay below it: only their ratios matter
 MILD = Fraction(1, 4)  # coefficients stay between it and its inverse (or are 0): they settle soon
+EXACT_ROWS = 4  # of a batch of growth paths: the steepest, which the kernel measures
+DIGITS = 2  # of the rationals that it measures
 _KINDS: dict[str, Kind] = {"positive": "positive", "nonnegative": "nonnegative", "real": "real"}
 
 
-@dataclass(frozen=True, slots=True)
-class Order:
+class Order(Setting):
     """Genes: a coefficient and a power of n for every parameter; powers of those that are `fixed` are 0."""
 
-    name: str = "order"
-    precision: type[np.floating[Any]] = np.longdouble  # n^a spans many decades
-    droppable: tuple[str, ...] = ("fixed", "grows", "vanishes")
-    declared: tuple[str, ...] = ()
+    name = "order"
+    precision = np.longdouble  # n^a spans many decades
+    droppable = ("fixed", "grows", "vanishes")
+    fitted = True
+    nothing_met = "no path was found that meets the conditions and along which both sides are real and not negative"
 
     def shapes(self, reading: Reading) -> Sequence[Shape]:
         """Which of the parameters that stay below 1 tend to 1."""
@@ -44,14 +48,13 @@ class Order:
 
     def genes(self, reading: Reading, shape: Shape) -> Sequence[Gene]:
         domains = reading.lowered.symbols
-        coefficients = [Gene(f"c_{s}", _KINDS.get(d, "positive")) for s, d in domains.items() if s != _alone(reading)]
-        powers = [
-            Gene(f"a_{s}", _power(reading, s, d)) for s, d in domains.items() if s not in _named(reading, "fixed")
-        ]
-        return [*coefficients, *powers]
+        coefficients = [Gene(_c(s), _KINDS.get(d, "positive")) for s, d in domains.items() if s != _alone(reading)]
+        return [*coefficients, *self.powers(reading)]
 
-    def statics(self, reading: Reading, shape: Shape, genome: Mapping[str, Array]) -> dict[str, Array]:
-        return {}
+    def powers(self, reading: Reading) -> list[Gene]:
+        """Those of the genes that are powers of n; the others are coefficients."""
+        fixed = assumed_of(reading, "fixed")
+        return [Gene(_a(s), _power_kind(reading, s, d)) for s, d in reading.lowered.symbols.items() if s not in fixed]
 
     def measure(self, reading: Reading, shape: Shape, genome: Genome, known: Table) -> Table:
         return self.table(reading, shape, genome, FAR)
@@ -61,8 +64,9 @@ class Order:
         rows = len(next(iter(genome.values())))
         values: dict[str, Array] = {}
         for s, domain in reading.lowered.symbols.items():
-            c = _mild(genome.get(f"c_{s}", np.ones(rows)))
-            a = np.clip(genome.get(f"a_{s}", np.zeros(rows)), -STEEPEST, STEEPEST)
+            coefficient = genome.get(_c(s), np.ones(rows))
+            c = np.sign(coefficient) * np.clip(np.abs(coefficient), float(MILD), float(1 / MILD))
+            a = np.clip(genome.get(_a(s), np.zeros(rows)), -STEEPEST, STEEPEST)
             a = a * _side(reading, s)
             if s in shape.flag("near").split():
                 values[s] = 1 - c * _raised(n, -np.abs(a))
@@ -70,12 +74,45 @@ class Order:
                 values[s] = (np.ceil(c) if domain in ("count", "index") else c) * _raised(n, a)
         return Table(rows, values, {}, {})
 
-    def slopes(self, reading: Reading, shape: Shape, genome: Genome) -> tuple[Evaluator, Array, Array, Array]:
-        """Evaluator at the far n, slopes of log(lhs/rhs) against log n, and both sides there: (relations, rows)."""
+    def scores(self, reading: Reading, shape: Shape, genome: Genome) -> Scores:
+        """`ratio` and `margin` are fitted powers of n by which the sides differ; 0 is tight.
+
+        Of the steepest rows the kernel says the exact power: the others are not taken for violations.
+        """
         with np.errstate(all="ignore"):  # far along a path values may leave the floats
-            return self._slopes(reading, shape, genome)
+            far, slope, lhs, rhs = self._slopes(
+                reading, shape, {name: values.astype(np.longdouble) for name, values in genome.items()}
+            )
+            usable = conditions(far, reading.claim["when"])
+        excess = np.stack([_excess(op, s) for (op, *_), s in zip(reading.claim["then"], slope, strict=True)])
+        which = np.argmax(np.where(np.isnan(excess), -np.inf, excess), axis=0)
+        pick = which, np.arange(len(which))
+        margin = np.where(usable, excess[pick] - TRANSIENT, np.nan)
+        at = [{"relation": int(w)} for w in which]
+        ranked = np.argsort(-np.nan_to_num(margin, nan=-np.inf), kind="stable")
+        margin[ranked[EXACT_ROWS:]] = np.minimum(margin[ranked[EXACT_ROWS:]], -TRANSIENT)
+        for row in map(int, ranked[:EXACT_ROWS]):
+            if np.isfinite(margin[row]):
+                margin[row] = self._exact_excess(reading, shape, genome, row, at[row], float(margin[row]))
+        return Scores(shape, genome, far.table, margin, margin, margin, lhs[pick], rhs[pick], at)
+
+    def _exact_excess(
+        self, reading: Reading, shape: Shape, genome: Genome, row: int, at: dict[str, int], fitted: float
+    ) -> float:
+        """The power of n by which the claim fails, or minus that by which it holds; the fit where none is known."""
+        exact = exactly(genes_of(reading, self, shape), genome, row, DIGITS)
+        instance = self.instance(reading, shape, exact, ExactValues({}, {}))
+        if not kernel.admissible(reading.claim, instance, reading.dropped):
+            return math.nan
+        try:
+            lhs, rhs, holds = kernel.evaluate(reading.claim, instance, reading.dropped, at)
+        except kernel.Rejected:
+            return fitted
+        difference = abs(float(lhs - rhs))
+        return -difference if holds else max(difference, TRANSIENT)
 
     def _slopes(self, reading: Reading, shape: Shape, genome: Genome) -> tuple[Evaluator, Array, Array, Array]:
+        """Evaluator at the far n, slopes of log(lhs/rhs) against log n, and both sides there: (relations, rows)."""
         near, far = (Evaluator(self.table(reading, shape, genome, n), {}) for n in (NEAR, FAR))
         inside = _in_domains(reading, far.table)
         sides: list[tuple[Array, Array, Array]] = []
@@ -90,12 +127,17 @@ class Order:
         slope, x, y = (np.stack(part) for part in zip(*sides, strict=True))
         return far, slope, x, y
 
-    def instance(
-        self, reading: Reading, shape: Shape, genome: Mapping[str, Array], known: Mapping[str, Any]
-    ) -> dict[str, Any]:
+    def ratio(self, small: Exact, large: Exact) -> float:
+        """The difference of the two powers of n: 0 is tight."""
+        return float(small - large)
+
+    def told_sizes(self, reading: Reading, shape: Shape) -> Counts:
+        return ()  # a path has none
+
+    def instance(self, reading: Reading, shape: Shape, genome: Genes, known: ExactValues) -> Json:
         def path(s: str, domain: str) -> list[list[str]]:
-            c: Fraction = _mild(_exact(genome[f"c_{s}"])) if f"c_{s}" in genome else Fraction(1)
-            a = _clipped(genome[f"a_{s}"]) * _side(reading, s) if f"a_{s}" in genome else Fraction(0)
+            c = _mild(exact_number(genome[_c(s)])) if _c(s) in genome else Fraction(1)
+            a = _clipped(genome[_a(s)]) * _side(reading, s) if _a(s) in genome else Fraction(0)
             if s in shape.flag("near").split():
                 terms = {Fraction(0): Fraction(1)}
                 terms[-abs(a)] = terms.get(-abs(a), Fraction(0)) - c
@@ -105,21 +147,45 @@ class Order:
 
         return {"paths": {s: path(s, domain) for s, domain in reading.lowered.symbols.items()}}
 
-    def reductions(
-        self, reading: Reading, shape: Shape, genome: Mapping[str, Array]
-    ) -> Iterator[tuple[Shape, dict[str, Array]]]:
+    def reductions(self, reading: Reading, shape: Shape, genome: Genes) -> Reductions:
         for s in shape.flag("near").split():
             rest = " ".join(name for name in shape.flag("near").split() if name != s)
             yield Shape.of({"near": rest}, T=1), dict(genome)
-        powers = [abs(_clipped(v)) for k, v in genome.items() if k.startswith("a_")]
-        steepest = max(powers, default=Fraction(0))
-        for scale in (
-            Fraction(1),
-            steepest or Fraction(1),
-            steepest / 2 or Fraction(1),
-        ):  # only the ratios of powers matter
+        powers = {gene.name for gene in self.powers(reading)}
+        steepest = max((abs(_clipped(genome[name])) for name in powers), default=Fraction(0))
+        # only the ratios of powers matter
+        for scale in (Fraction(1), steepest or Fraction(1), steepest / 2 or Fraction(1)):
             for q in (1, 2, 3):  # all coefficients 1 (or 0), powers with a small denominator
-                yield shape, {k: _simple(v, k, scale, q) for k, v in genome.items()}
+                yield (
+                    shape,
+                    {
+                        name: _power_near(value, scale, q) if name in powers else _sign_of(value)
+                        for name, value in genome.items()
+                    },
+                )
+
+
+def _c(symbol: str) -> str:
+    """The gene of a parameter's coefficient."""
+    return f"c_{symbol}"
+
+
+def _a(symbol: str) -> str:
+    """The gene of a parameter's power."""
+    return f"a_{symbol}"
+
+
+def _excess(op: str, slope: Array) -> Array:
+    """By which power of n the relation fails, where it does."""
+    match op:
+        case "<=":
+            return slope
+        case ">=":
+            return -slope
+        case "=":
+            return np.abs(slope)
+        case _:  # o and omega: the same order is too much
+            return (slope if op == "<" else -slope) + 2 * TRANSIENT
 
 
 def _in_domains(reading: Reading, table: Table) -> Array:
@@ -136,60 +202,64 @@ def _raised(n: float, a: Array) -> Array:
     return table[whole.astype(int) + STEEPEST] * np.exp(np.log(a.dtype.type(n)) * (a - whole))
 
 
-def _exact(value: Array) -> Fraction:
+def exact_number(value: Array) -> Fraction:
     """The one number of an array without axes, or of an entry that was taken out of an array."""
-    return Fraction(cast("Any", np.asarray(value)[()]))
+    return Fraction(cast("Fraction", np.asarray(value)[()]))
 
 
 def _clipped(value: Array) -> Fraction:
-    return max(Fraction(-STEEPEST), min(Fraction(STEEPEST), _exact(value)))
+    """A power of n that is not too steep."""
+    return max(Fraction(-STEEPEST), min(Fraction(STEEPEST), exact_number(value)))
 
 
-def _simple(value: Array, name: str, scale: Fraction, q: int) -> Array:
-    x = _clipped(value)
-    made = (x / scale).limit_denominator(q) if name.startswith("a_") else Fraction(x > 0) - Fraction(x < 0)
-    return np.array(made, dtype=object)
+def _power_near(value: Array, scale: Fraction, q: int) -> Array:
+    """A power with a denominator of at most q, in units of `scale`."""
+    return np.array((_clipped(value) / scale).limit_denominator(q), dtype=object)
 
 
-def _mild(c: Any) -> Any:
+def _sign_of(value: Array) -> Array:
+    x = exact_number(value)
+    return np.array(Fraction(x > 0) - Fraction(x < 0), dtype=object)
+
+
+def _mild(c: Fraction) -> Fraction:
     """The coefficient, not too large and not too small unless it is 0; sign kept."""
-    if isinstance(c, Fraction):
-        return c and max(MILD, min(1 / MILD, abs(c))) * (1 if c > 0 else -1)
-    return np.sign(c) * np.clip(np.abs(c), float(MILD), float(1 / MILD))
+    return c and max(MILD, min(1 / MILD, abs(c))) * (1 if c > 0 else -1)
 
 
-def _named(reading: Reading, assumption: str) -> set[str]:
+def assumed_of(reading: Reading, assumption: str) -> set[str]:
     """Parameters that an assumption of the claim is about, unless it is dropped."""
-    made = [*reading.claim["let"], *(a for a in reading.claim["implicit"] if a[0] not in reading.dropped)]
-    return {s for name, *args in made if name == assumption for s in args}
+    implicit = [one for one in reading.claim["implicit"] if one[0] not in reading.dropped]
+    return {s for name, *symbols in (*reading.claim["let"], *implicit) if name == assumption for s in symbols}
 
 
-def _power(reading: Reading, s: str, domain: str) -> Kind:
-    if s in _named(reading, "grows") | _named(reading, "vanishes"):
+def _power_kind(reading: Reading, s: str, domain: str) -> Kind:
+    if s in assumed_of(reading, "grows") | assumed_of(reading, "vanishes"):
         return "unit"
     return "fraction" if domain in ("count", "index") else "real"
 
 
 def _side(reading: Reading, s: str) -> int:
-    return -1 if s in _named(reading, "vanishes") else 1
+    return -1 if s in assumed_of(reading, "vanishes") else 1
 
 
 def _alone(reading: Reading) -> str:
     """The one parameter that moves, to 0 or to infinity, if only one does: its path is n^a, for n has any unit."""
-    domains, moves = reading.lowered.symbols, _named(reading, "grows") | _named(reading, "vanishes")
-    moving = [s for s in domains if s not in _named(reading, "fixed")]
+    domains, moves = reading.lowered.symbols, assumed_of(reading, "grows") | assumed_of(reading, "vanishes")
+    moving = [s for s in domains if s not in assumed_of(reading, "fixed")]
     return moving[0] if len(moving) == 1 and moving[0] in moves and domains[moving[0]] == "positive" else ""
 
 
 def _below_one(reading: Reading) -> list[str]:
     """Parameters with a condition x < 1 or x <= 1 of their own."""
-    fixed = _named(reading, "fixed") | _named(reading, "grows") | _named(reading, "vanishes")
-    found: list[str] = []
+    moved = ("fixed", "grows", "vanishes")
+    apart = set[str]().union(*(assumed_of(reading, assumption) for assumption in moved))
+    below: list[str] = []
     for op, left, right in reading.claim["when"]:
         small, large = (left, right) if op in ("<", "<=") else (right, left)
-        if op in ("<", "<=", ">", ">=") and large == "1" and isinstance(small, str) and small not in fixed:
-            found.append(small)
-    return found
+        if op in ("<", "<=", ">", ">=") and large == "1" and isinstance(small, str) and small not in apart:
+            below.append(small)
+    return below
 
 
 SETTING = Order()

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -12,18 +10,15 @@ from fedaudit.problems.losses.pieces import Pieces
 
 from ..search.genome import Gene, Genome
 from ..search.tree_arrays import Array, Table
-from .base import Reading, Shape, text
+from .base import ExactValues, Genes, Json, Reading, Reductions, Setting, Shape, as_batch, text
 from .slope_genes import fewer_steps, stair_genes, stairs, written
 
-NOISE = 1e-9
+NOISE = 1e-9  # of a value of f: differences below it are rounding
 
 
-@dataclass(frozen=True, slots=True)
-class Prox:
-    name: str = "prox"
-    precision: type[np.floating[Any]] = np.longdouble  # values are subtracted from one another
-    droppable: tuple[str, ...] = ()
-    declared: tuple[str, ...] = ()
+class Prox(Setting):
+    name = "prox"
+    precision = np.longdouble  # values are subtracted from one another
 
     def shapes(self, reading: Reading) -> Sequence[Shape]:
         return [Shape.of(J=J, T=1) for J in (1, 2, 3)]
@@ -34,7 +29,7 @@ class Prox:
             genes += [Gene("u", "real"), Gene("share", "unit"), Gene("extra", "nonnegative"), Gene("centre", "real")]
         return genes
 
-    def statics(self, reading: Reading, shape: Shape, genome: Mapping[str, Array]) -> dict[str, Array]:
+    def statics(self, reading: Reading, shape: Shape, genome: Genes) -> dict[str, Array]:
         return {"nu": genome["nu"], **({} if _about_points(reading) else {"G": genome["G"]})}
 
     def measure(self, reading: Reading, shape: Shape, genome: Genome, known: Table) -> Table:
@@ -48,29 +43,26 @@ class Prox:
         else:
             rho = known.scalars["rho"]
             away, slope = np.abs(w - f.prox(w, rho)), np.abs(f.envelope_slope(w, rho))
-            noise = NOISE * (genome["G"] + np.abs(f.value(w)) / unit)  # of a difference of values
+            noise = NOISE * (genome["G"] + np.abs(f.value(w)) / unit)
             scalars = {"away": np.where(slope > noise, away, np.nan), "envelope_slope": slope}
-        return Table(known.n, {**known.scalars, **scalars}, {}, known.counts, (genome["G"] * unit, unit))
+        return known.measured(scalars, scale=(genome["G"] * unit, unit))
 
-    def instance(
-        self, reading: Reading, shape: Shape, genome: Mapping[str, Array], known: Mapping[str, Any]
-    ) -> dict[str, Any]:
-        one, unit = {k: v[None] for k, v in genome.items()}, genome["G"] / genome["nu"]
-        points = {k: text(unit * genome[k]) for k in ("w", "u") if k in genome}
-        constants = {k: text(v) for k, v in known["scalars"].items()}
-        return {"f": written(_function(reading, one), (0,)), **points, "constants": constants}
+    def instance(self, reading: Reading, shape: Shape, genome: Genes, known: ExactValues) -> Json:
+        unit = genome["G"] / genome["nu"]
+        points = {name: text(unit * genome[name]) for name in ("w", "u") if name in genome}
+        constants = {name: text(value) for name, value in known.scalars.items()}
+        return {"f": written(_function(reading, as_batch(genome)), (0,)), **points, "constants": constants}
 
-    def reductions(
-        self, reading: Reading, shape: Shape, genome: Mapping[str, Array]
-    ) -> Iterator[tuple[Shape, dict[str, Array]]]:
+    def reductions(self, reading: Reading, shape: Shape, genome: Genes) -> Reductions:
         yield from fewer_steps(shape, genome)
 
 
 def _about_points(reading: Reading) -> bool:
+    """Whether the claim is about values of f (lemma 7), and not about the envelope (remark 5)."""
     return reading.uses("f_plus")
 
 
-def _function(reading: Reading, genome: Mapping[str, Array]) -> Pieces:
+def _function(reading: Reading, genome: Genes) -> Pieces:
     """Curvatures from -nu on: those of a staircase, and (unless f is Lipschitz) a parabola's on top."""
     nu, G = genome["nu"], genome["G"]
     if not _about_points(reading):

@@ -2,29 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Sequence
 
 import numpy as np
 
 from fedaudit.problems.data.samples import expected_distances
 
 from ..search.genome import Gene, Genome
-from ..search.tree_arrays import Array, Table
-from .base import Reading, Shape, text
+from ..search.tree_arrays import Table
+from .base import ExactValues, Genes, Json, Reading, Reductions, Setting, Shape, resized, text
 from .table import shares
 
 # points, users, samples
 SIZES = ((2, 1, 1), (2, 2, 1), (2, 1, 4), (2, 5, 1), (2, 2, 4), (3, 1, 1), (3, 2, 2), (2, 1, 30), (4, 1, 3), (2, 7, 2))
 
 
-@dataclass(frozen=True, slots=True)
-class Samples:
-    name: str = "samples"
-    precision: type[np.floating[Any]] = np.float64
-    droppable: tuple[str, ...] = ()
-    declared: tuple[str, ...] = ()
+class Samples(Setting):
+    name = "samples"
+    drawn = ("L_Z", "rho_Z")
 
     def shapes(self, reading: Reading) -> Sequence[Shape]:
         return [Shape.of(N=N, C=n, b=m, T=1) for N, n, m in SIZES]
@@ -33,40 +28,28 @@ class Samples:
         genes = [Gene("L_Z", "positive"), Gene("rho_Z", "positive")]
         return [*genes, Gene("gap", "positive", (shape["N"] - 1,)), Gene("weight", "positive", (shape["N"],))]
 
-    def statics(self, reading: Reading, shape: Shape, genome: Mapping[str, Array]) -> dict[str, Array]:
-        return {k: genome[k] for k in ("L_Z", "rho_Z")}
-
     def measure(self, reading: Reading, shape: Shape, genome: Genome, known: Table) -> Table:
         gap = genome["gap"]
         single, pair = expected_distances(gap, shares(genome["weight"]), shape["C"], shape["b"])
-        scalars = {**known.scalars, "W_u2": single, "W_mean2": pair, "R": np.sum(gap, axis=-1)}
-        return Table(known.n, scalars, {}, known.counts)
+        return known.measured({"W_u2": single, "W_mean2": pair, "R": np.sum(gap, axis=-1)})
 
-    def instance(
-        self, reading: Reading, shape: Shape, genome: Mapping[str, Array], known: Mapping[str, Any]
-    ) -> dict[str, Any]:
+    def instance(self, reading: Reading, shape: Shape, genome: Genes, known: ExactValues) -> Json:
         gap = genome["gap"]
         return {
             "x": text(np.concatenate([0 * gap[:1], np.cumsum(gap)])),
             "q": text(shares(genome["weight"])),
             "C": shape["C"],
             "b": shape["b"],
-            "constants": {k: text(v) for k, v in known["scalars"].items()},
+            "constants": {name: text(value) for name, value in known.scalars.items()},
         }
 
-    def reductions(
-        self, reading: Reading, shape: Shape, genome: Mapping[str, Array]
-    ) -> Iterator[tuple[Shape, dict[str, Array]]]:
-        if shape["N"] > 2:
-            for z in range(shape["N"]):
-                cut = {
-                    "weight": np.delete(genome["weight"], z),
-                    "gap": np.delete(genome["gap"], min(z, shape["N"] - 2)),
-                }
-                yield shape.but(N=shape["N"] - 1), {**genome, **cut}
+    def reductions(self, reading: Reading, shape: Shape, genome: Genes) -> Reductions:
+        gap, weight, N = genome["gap"], genome["weight"], shape["N"]
+        for z in range(N if N > 2 else 0):
+            cut = {"weight": np.delete(weight, z), "gap": np.delete(gap, min(z, N - 2))}
+            yield shape.but(N=N - 1), {**genome, **cut}
         for size in ("C", "b"):
-            if shape[size] > 1:
-                yield shape.but(**{size: shape[size] - 1}), dict(genome)
+            yield from resized(shape, genome, size, (shape[size] - 1,))
 
 
 SETTING = Samples()

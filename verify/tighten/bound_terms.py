@@ -51,7 +51,7 @@ def scaled(expr: Any, scales: Scales) -> Any:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class BoundTerm:
     """One term of a statement's right-hand side: in which relation or definition, where, and what it is."""
 
     key: Any  # the number of a relation, or a name of `where`
@@ -62,17 +62,17 @@ class Place:
         return str(factor * self.term)
 
 
-def places(statement: Statement) -> list[Place]:
+def places(statement: Statement) -> list[BoundTerm]:
     """The terms of the larger sides, those of definitions that a larger side adds up included."""
-    by_place: dict[tuple[Any, Path], Place] = {}
+    by_place: dict[tuple[Any, Path], BoundTerm] = {}
     for n, relation in enumerate(statement.relations):
         for path, term in summands(relation.rhs):
-            for place in _written(statement, Place(n, path, term)):
+            for place in _written(statement, BoundTerm(n, path, term)):
                 by_place.setdefault((place.key, place.path), place)
     return list(by_place.values())
 
 
-def _written(statement: Statement, place: Place) -> Iterator[Place]:
+def _written(statement: Statement, place: BoundTerm) -> Iterator[BoundTerm]:
     """The terms of a definition, where the term is that name times something, and a sum by its definition."""
     fixed = {s for e in (*statement.when, *statement.choose.values()) for s in e.free_symbols}
     for name in Mul.make_args(place.term):
@@ -80,12 +80,12 @@ def _written(statement: Statement, place: Place) -> Iterator[Place]:
         inside = [] if meant is None else list(summands(meant))
         if len(inside) > 1:
             for path, term in inside:
-                yield from _written(statement, Place(name, path, term))
+                yield from _written(statement, BoundTerm(name, path, term))
             return
     yield place
 
 
-def stated(statement: Statement, scales: Mapping[Place, Any]) -> Statement:
+def stated(statement: Statement, scales: Mapping[BoundTerm, Any]) -> Statement:
     """The statement with these terms multiplied."""
     of: dict[Any, dict[Path, Any]] = {}
     for place, factor in scales.items():

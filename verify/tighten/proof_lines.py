@@ -42,7 +42,7 @@ SMALLER = Rational(1, 3)  # by which a step size is made smaller until the condi
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class PremiseLine:
     """A line of a proof, and the shown premises that it rests on."""
 
     claim: Any
@@ -71,7 +71,7 @@ class Tighter:
         }
 
 
-def lines(argument: Argument) -> Iterator[Line]:
+def lines(argument: Argument) -> Iterator[PremiseLine]:
     """Lines that rest on shown premises alone; of any other, those of its givens that do, added up."""
     for step in argument.steps:
         if not isinstance(step, Step):
@@ -86,10 +86,10 @@ def lines(argument: Argument) -> Iterator[Line]:
             both = tuple(dict.fromkeys(premise for p in parts for premise in p.premises))
             common = Add(*(term for term in Add.make_args(small) if term in Add.make_args(large)))
             claim = Le(small - common, large - common)
-            yield Line(claim, AND.join(p.where for p in parts), both)
+            yield PremiseLine(claim, AND.join(p.where for p in parts), both)
 
 
-def _line(step: Step) -> Line | None:
+def _line(step: Step) -> PremiseLine | None:
     below = list(resting_on(step))
     premises = tuple(dict.fromkeys(item for item in below if isinstance(item, Known)))
     alone = all(p.kind == "shown" and stands(p) and not p.rule.schwarz and not p.rule.times for p in premises)
@@ -98,10 +98,10 @@ def _line(step: Step) -> Line | None:
         return None
     frames = {id(p.rule.frame) for p in premises}
     times = {p.rule.at for p in premises}
-    return Line(step.claim, step.where or step.note, premises) if len(frames) == len(times) == 1 else None
+    return PremiseLine(step.claim, step.where or step.note, premises) if len(frames) == len(times) == 1 else None
 
 
-def tightened(line: Line, conditions: Sequence[Boolean], statement: Statement) -> Iterator[Tighter]:
+def tightened(line: PremiseLine, conditions: Sequence[Boolean], statement: Statement) -> Iterator[Tighter]:
     """The line with less of each quantity on its larger side, where less was found to do."""
     frame, at = line.premises[0].rule.frame, line.premises[0].rule.at
     atoms = tuple(dict.fromkeys(atom for premise in line.premises for _, atom in premise.rule.by))
@@ -126,7 +126,7 @@ def tightened(line: Line, conditions: Sequence[Boolean], statement: Statement) -
                 break
 
 
-def _tighter(line: Line, quantity: Any, printed: Any, found: Multipliers) -> Tighter:
+def _tighter(line: PremiseLine, quantity: Any, printed: Any, found: Multipliers) -> Tighter:
     frame, at = line.premises[0].rule.frame, line.premises[0].rule.at
     claim = Le(line.claim.lhs, line.claim.rhs - found.spare * quantity)
     premise = shown(claim, f"{line.where}, tightened", frame, *found.by, at=at)
@@ -160,7 +160,7 @@ def _regrouped(found: Multipliers, quantity: Any, frame: Frame) -> Multipliers |
     return None if again is None or again.spare == 0 else Multipliers(again.by, found.spare + again.spare)
 
 
-def _signs(line: Line, frame: Frame) -> Iterator[Atom]:
+def _signs(line: PremiseLine, frame: Frame) -> Iterator[Atom]:
     """What the definitions of the quantities that a line speaks of show to be not negative."""
     claims = [line.claim, *(premise.claim for premise in line.premises)]
     for quantity in dict.fromkeys(q for claim in claims for q in claim.atoms(AppliedUndef, Symbol)):
@@ -186,7 +186,7 @@ def _quantities(larger: Any, frame: Frame) -> Iterator[Any]:
             yield part
 
 
-def _generators(line: Line, frame: Frame, conditions: Sequence[Boolean]) -> Iterator[Any]:
+def _generators(line: PremiseLine, frame: Frame, conditions: Sequence[Boolean]) -> Iterator[Any]:
     """Step sizes, constants of the atoms, and what the conditions keep from being negative."""
     leaves = dict.fromkeys(
         leaf

@@ -20,7 +20,7 @@ from fedaudit.bounds.language.derivation import Argument, Given, Induction, Know
 
 from .bound_terms import Path, scaled
 
-Line = Step | Induction
+ProofLine = Step | Induction
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,10 +67,10 @@ def loose(proof: Callable[..., Argument], printed: Argument, goal: View, cited: 
 
 
 @dataclass(slots=True)
-class Lines:
+class CarriedLines:
     """Lines as they are printed, and what has become of them."""
 
-    now: dict[Line, Line] = field(default_factory=dict[Line, Line])
+    now: dict[ProofLine, ProofLine] = field(default_factory=dict[ProofLine, ProofLine])
 
     def given(self, item: Given) -> Given:
         """What a line is given, where it rests on lines that have changed."""
@@ -93,8 +93,8 @@ class Lines:
         value = next((v for v in values if getattr(v, "is_integer", False) and of.at(v) == item), None)
         return item if value is None else now.at(value)
 
-    def changed(self, line: Line, change: Change) -> Line:
-        follow = Lines().given if change.plain else self.given
+    def changed(self, line: ProofLine, change: Change) -> ProofLine:
+        follow = CarriedLines().given if change.plain else self.given
         claim: Any = line.claim
         if change.scales:
             claim = claim.func(claim.lhs, scaled(claim.rhs, dict(change.scales)), evaluate=False)
@@ -106,7 +106,7 @@ class Lines:
 
 def carried(argument: Argument, changes: Mapping[int, Change], equations: Mapping[int, bool]) -> Argument:
     """The argument with its lines changed; printed lines that are still used stand before them."""
-    lines, made = Lines(), list[Line]()
+    lines, made = CarriedLines(), list[ProofLine]()
     for n, line in enumerate(argument.steps):
         change = changes.get(n, NONE)
         new = lines.changed(relaxed(line, equations[n], lines) if n in equations else line, change)
@@ -121,7 +121,7 @@ def carried(argument: Argument, changes: Mapping[int, Change], equations: Mappin
     return Argument(tuple(dict.fromkeys((*plain, *made))), bound)
 
 
-def relaxed(line: Line, right: bool, lines: Lines) -> Line:
+def relaxed(line: ProofLine, right: bool, lines: CarriedLines) -> ProofLine:
     """An equation with what is claimed as the inequality that is needed, about the changed lines."""
     now = {old.claim.rhs: new.claim.rhs for old, new in lines.now.items() if isinstance(old.claim, Le)}
     gives, claims = line.claim.args if right else line.claim.args[::-1]

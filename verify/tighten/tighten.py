@@ -30,9 +30,9 @@ from fedaudit.bounds.proofs.step_decisions import settle
 from fedaudit.errors import UserError
 
 from ..search.claim_identity import TIGHTENED
-from .bound_terms import Path, Place, places, simplest, stated, summands
+from .bound_terms import BoundTerm, Path, places, simplest, stated, summands
 from .proof_lines import AND, Tighter, lines, tightened
-from .rescaled_proof import Carried, Change, Line, Lines, loose, relaxed
+from .rescaled_proof import Carried, CarriedLines, Change, ProofLine, loose, relaxed
 
 PARTS = 100  # a factor is looked for among the hundredths
 
@@ -41,7 +41,7 @@ PARTS = 100  # a factor is looked for among the hundredths
 class Least:
     """A term of the bound: the least factor that was accepted, the next smaller one that was refused, and by what."""
 
-    place: Place
+    place: BoundTerm
     factor: Any
     refused: Any | None
     stopped: str
@@ -130,7 +130,7 @@ class Hint:
 class Tight:
     """A line, one of its terms, and the least factor of that, with premises that were taken for it."""
 
-    line: Line
+    line: ProofLine
     term: Any
     factor: Any
     extra: tuple[Known, ...]
@@ -188,7 +188,7 @@ class Search:
     # --- the lines ---------------------------------------------------------------------------------------------------
 
     def _lines(self, goal: View, printed: Argument, equations: Mapping[int, bool], moving: set[int]) -> bool:
-        now, extra = Lines(), self._extra(printed, goal)
+        now, extra = CarriedLines(), self._extra(printed, goal)
         for n, line in enumerate(printed.steps):
             start = relaxed(line, equations[n], now) if n in equations else line
             free = isinstance(line.claim, Le) and n not in moving
@@ -217,7 +217,7 @@ class Search:
         return Change(scales=tuple(factors.items()))
 
     def _scaled(
-        self, line: Line, change: Change, now: Lines, conditions: Sequence[Boolean], extra: Sequence[Known]
+        self, line: ProofLine, change: Change, now: CarriedLines, conditions: Sequence[Boolean], extra: Sequence[Known]
     ) -> Change:
         """With each term of the line as small as it may be, given what the terms before it are.
 
@@ -263,11 +263,11 @@ class Search:
 
     # --- the bound ---------------------------------------------------------------------------------------------------
 
-    def _stated(self, scales: Mapping[Place, Any]) -> Statement:
+    def _stated(self, scales: Mapping[BoundTerm, Any]) -> Statement:
         proof = Carried(self.derivation.proof, tuple(self.changes.items()))
         return stated(replace(self.way, follows_from=(replace(self.derivation, proof=proof),)), scales)
 
-    def _fails(self, scales: Mapping[Place, Any]) -> str:
+    def _fails(self, scales: Mapping[BoundTerm, Any]) -> str:
         """The first line that does not go through with these factors; empty if all do."""
         try:
             goal, argument = argued(self._stated(scales), self.known)
@@ -283,10 +283,10 @@ class Search:
         """The terms of the bound, each as small as it may be; None if not even the printed bound goes through."""
         everything = places(self.way)
         hinted = {p: h.factor for p in everything for h in self.hints if h.fits(p.term)}
-        start = next((start for start in (hinted, dict[Place, Any]()) if not self._fails(start)), None)
+        start = next((start for start in (hinted, dict[BoundTerm, Any]()) if not self._fails(start)), None)
         return None if start is None else tuple(self._smallest(everything, start))
 
-    def _smallest(self, everything: Sequence[Place], start: Mapping[Place, Any]) -> Iterator[Least]:
+    def _smallest(self, everything: Sequence[BoundTerm], start: Mapping[BoundTerm, Any]) -> Iterator[Least]:
         printed, found = view(self.way), dict(start)
         for place in everything:
             half = view(stated(self.way, {place: Rational(1, 2)}))
@@ -294,7 +294,7 @@ class Search:
             if not all(_smaller(a, b, printed.requires) for a, b in pairs):
                 continue  # not a matter of size alone
 
-            def goes(factor: Any, place: Place = place) -> bool:
+            def goes(factor: Any, place: BoundTerm = place) -> bool:
                 return not self._fails({**found, place: factor})
 
             factor, refused = least(goes, place.term.as_coeff_Mul()[0], found.get(place, Integer(1)))
@@ -303,7 +303,7 @@ class Search:
             failed = "" if refused is None else self._fails({**found, place: refused})
             yield Least(place, factor, refused, self._stopped(place, factor, everything, failed))
 
-    def _stopped(self, place: Place, factor: Any, everything: Sequence[Place], failed: str) -> str:
+    def _stopped(self, place: BoundTerm, factor: Any, everything: Sequence[BoundTerm], failed: str) -> str:
         """The first line of the proof where a term with this one's symbols stops at this factor, and why."""
         if not failed:
             return ""
@@ -343,7 +343,7 @@ def own(term: Any, terms: Sequence[Any]) -> frozenset[str]:
     return frozenset(_names(term) - {name for other in terms if other != term for name in _names(other)})
 
 
-def _goes(line: Line, conditions: Sequence[Boolean]) -> bool:
+def _goes(line: ProofLine, conditions: Sequence[Boolean]) -> bool:
     return settle(line, conditions).proved
 
 

@@ -10,9 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
+from flint import fmpq
 
 from fedaudit.errors import UserError
 
@@ -39,8 +39,8 @@ class Blocks:
     bases: tuple[Array, ...]  # of every block: its assignments, as columns
     spread: tuple[Sequence[Array], ...]  # of every block: the maps whose mean makes a run symmetric
 
-    def multipliers(self, of_rows: Sequence[Any]) -> dict[str, Any]:
-        """Of every constraint by name."""
+    def multipliers(self, of_rows: Sequence[fmpq]) -> dict[str, fmpq]:
+        """The multiplier of every constraint, by its name, from those of the rows."""
         return {name: of_rows[row] for name, row in zip(self.names, self.orbit, strict=True)}
 
     def gram(self, solved: Solved) -> Array:
@@ -52,7 +52,7 @@ class Blocks:
         return total
 
     def like(self, programme: Programme) -> Cone:
-        """The same cone of a programme whose constraints have other coefficients."""
+        """The cone, on these blocks, of a programme whose constraints have other coefficients."""
         forms, sides = _both(programme)
         return _blocks(programme, forms, sides, (self.orbit, self.unknown), self.bases, self.spread).cone
 
@@ -119,6 +119,8 @@ def _floats(place: Mapping[str, int], entry: Mapping[str, int], form: Exact) -> 
     return _Floats(gram, linear, float(form.constant))
 
 
+Orbits = tuple[Array, Array]  # of every constraint and of every unknown: the orbit it is in
+Split = tuple[tuple[Array, ...], tuple[Sequence[Array], ...]]  # bases of blocks, and the maps that spread each
 Maps = dict[tuple[int, int], tuple[Array, Array]]  # by the two clients that change places: leaves and unknowns
 
 
@@ -137,7 +139,7 @@ def _maps(programme: Programme) -> Maps | None:
     source = np.vstack([vectors.reshape(-1, len(programme.leaves)), shared])
     if np.linalg.matrix_rank(source, RANK) < len(programme.leaves):
         return None
-    made: Maps = {}
+    maps: Maps = {}
     for a in range(len(tables)):
         for b in range(a + 1, len(tables)):
             if b < len(tables) - 2:
@@ -150,19 +152,19 @@ def _maps(programme: Programme) -> Maps | None:
                 return None
             unknown = np.arange(len(programme.unknowns))
             unknown[values.ravel()] = values[order].ravel()
-            made[a, b] = leaf, unknown
-    return made
+            maps[a, b] = leaf, unknown
+    return maps
 
 
 def _vector(programme: Programme, vector: Vec) -> Array:
-    made, place = np.zeros(len(programme.leaves)), places(programme.leaves)
+    coefficients, place = np.zeros(len(programme.leaves)), places(programme.leaves)
     for leaf, x in vector.terms.items():
         if leaf in place:  # otherwise nothing depends on it
-            made[place[leaf]] = float(x)
-    return made
+            coefficients[place[leaf]] = float(x)
+    return coefficients
 
 
-def _orbits(forms: Sequence[_Floats], sides: Sequence[_Floats], maps: Iterable[tuple[Array, Array]]) -> Any:
+def _orbits(forms: Sequence[_Floats], sides: Sequence[_Floats], maps: Iterable[tuple[Array, Array]]) -> Orbits | None:
     """Rows of constraints and of unknowns that may be taken equal; None where the programme has no such symmetry."""
     place = {form.key(): n for n, form in enumerate(forms)}
     rows, entries = np.arange(len(forms)), np.arange(len(forms[0].linear))
@@ -176,10 +178,10 @@ def _orbits(forms: Sequence[_Floats], sides: Sequence[_Floats], maps: Iterable[t
             rows = np.where(rows == max(rows[n], rows[m]), min(rows[n], rows[m]), rows)
         for n, m in enumerate(unknown):
             entries = np.where(entries == max(entries[n], entries[m]), min(entries[n], entries[m]), entries)
-    return tuple(np.unique(orbit, return_inverse=True)[1] for orbit in (rows, entries))
+    return np.unique(rows, return_inverse=True)[1], np.unique(entries, return_inverse=True)[1]
 
 
-def _split(maps: Maps, clients: int, size: int) -> Any:
+def _split(maps: Maps, clients: int, size: int) -> Split | None:
     """Bases of the two blocks, and the maps that spread each; None where the leaves hold more than these."""
     last = clients - 1
     few = [leaf for (_, b), (leaf, _) in maps.items() if b < last]

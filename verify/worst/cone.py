@@ -70,15 +70,15 @@ def smallest(cone: Cone, shave: float = 0.0) -> Solved | None:
     """The smallest factor; None where there is none. Of the run, every constraint is met with `shave` to spare."""
     columns = (cone.rhs, *(_minus(row) for row in cone.rows))
     cost = np.array([1.0, *(-shave for _ in cone.rows)])
-    found = _solve(cone, columns, _minus(cone.lhs), cost, np.zeros((len(cost), len(cost))))
-    if found is None:
+    solution = _solve(cone, columns, _minus(cone.lhs), cost, np.zeros((len(cost), len(cost))))
+    if solution is None:
         return None
-    x, gram, unknowns, scale = found
+    x, gram, unknowns, scale = solution
     return Solved(float(x[0]), x[1:], gram, unknowns, scale)
 
 
 def eased(cone: Cone) -> Cone:
-    """With a right side that is a little larger: then there is a worst case."""
+    """The cone with a right side that is a little larger: then there is a worst case."""
     little = Form(tuple(LITTLE * np.eye(len(block)) for block in cone.rhs.gram), np.zeros(len(cone.rhs.linear)), 0.0)
     return Cone(cone.lhs, _plus(cone.rhs, little), cone.rows)
 
@@ -96,15 +96,15 @@ def deepest(cone: Cone, factor: float, weights: Array) -> Solved | None:
     least[:, -1] = [*weights, 0.0]
     cost = np.zeros(count)
     cost[-1] = -1.0
-    found = _solve(cone, columns, fixed, cost, least, most=1.0)
-    if found is None:
+    solution = _solve(cone, columns, fixed, cost, least, most=1.0)
+    if solution is None:
         return None
-    x, gram, unknowns, scale = found
+    x, gram, unknowns, scale = solution
     return Solved(factor, x[:-1], gram, unknowns, scale, float(x[-1]))
 
 
 def on_face(cone: Cone, equations: tuple[Array, Array], best: Solved) -> Solved | None:
-    """Of the factors and multipliers that meet the equations, those that stay furthest from every other boundary."""
+    """The factor and multipliers that meet the equations and stay furthest from every other boundary."""
     matrix, right = equations
     zeros = (np.abs(matrix).sum(axis=1) == np.abs(matrix).max(axis=1, initial=0.0)) & (right == 0)
     fixed = np.unique(np.argmax(np.abs(matrix[zeros]), axis=1)) - 1  # multipliers that are 0
@@ -117,10 +117,10 @@ def on_face(cone: Cone, equations: tuple[Array, Array], best: Solved) -> Solved 
     cost = np.zeros(len(columns))
     cost[-1] = -1.0
     exact = np.hstack([matrix, np.zeros((len(matrix), 1))]), right
-    found = _solve(cone, columns, _minus(cone.lhs), cost, least, most=1.0, exact=exact)
-    if found is None:
+    solution = _solve(cone, columns, _minus(cone.lhs), cost, least, most=1.0, exact=exact)
+    if solution is None:
         return None
-    x, gram, unknowns, scale = found
+    x, gram, unknowns, scale = solution
     return Solved(float(x[0]), x[1:-1], gram, unknowns, scale, float(x[-1]))
 
 
@@ -176,13 +176,13 @@ def _solve(
     problem = _solver.DefaultSolver(quadratic, cost, matrix, np.concatenate(right), cones, _settings())
     try:
         with _unheard():
-            made = problem.solve()
+            answer = problem.solve()
     except BaseException as error:
         if type(error).__name__ != PANIC:
             raise
         return None  # its numbers got out of hand
-    x, z = np.array(made.x), np.array(made.z)
-    if "Infeasible" in str(made.status) or not (np.isfinite(x).all() and np.isfinite(z).all()):
+    x, z = np.array(answer.x), np.array(answer.z)
+    if "Infeasible" in str(answer.status) or not (np.isfinite(x).all() and np.isfinite(z).all()):
         return None
     unknowns, at, gram = np.zeros(len(fixed.linear)), free + positive, list[Array]()
     unknowns[own] = z[:free]
@@ -195,7 +195,7 @@ def _solve(
 
 
 def _independent(rows: Array) -> Array:
-    """Of rows that depend on each other (values count by differences alone), enough of them."""
+    """Enough of the rows to give all others: where values count by differences alone, rows depend on each other."""
     if not rows.size:
         return np.arange(0)
     _, triangle, order = _linalg.qr(rows.T, mode="economic", pivoting=True)
@@ -222,11 +222,11 @@ def _unheard() -> Generator[None]:
 
 
 def _settings() -> Any:
-    made = _solver.DefaultSettings()
-    made.verbose = False
-    made.max_threads = 1
-    made.tol_gap_abs = made.tol_gap_rel = made.tol_feas = TOLERANCE
-    return made
+    settings = _solver.DefaultSettings()
+    settings.verbose = False
+    settings.max_threads = 1
+    settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = TOLERANCE
+    return settings
 
 
 def _packed(block: Array) -> Array:

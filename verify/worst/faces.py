@@ -45,10 +45,10 @@ def face(shape: Blocks, best: Solved) -> Face | None:
     gram = shape.gram(best)
     values, vectors = np.linalg.eigh(gram)
     basis = vectors[:, values > RANK * values[-1]]
-    made = _echelon(basis)
-    if made is None:
+    directions = _echelon(basis)
+    if directions is None:
         return None
-    return Face(made, _room(shape, best) < ROOM * max(best.factor, 1e-3))
+    return Face(directions, _room(shape, best) < ROOM * max(best.factor, 1e-3))
 
 
 def _room(shape: Blocks, best: Solved) -> Array:
@@ -102,8 +102,12 @@ def idle(shape: Blocks, inside: Solved, least: float) -> Face | None:
         )
         values, vectors = np.linalg.eigh(left)
         directions.append(basis @ vectors[:, values < least * max(float(values[-1]), 1e-300)])
-    made = _echelon(np.linalg.qr(np.hstack(directions))[0], max(CLOSE, least**0.5))
-    return None if made is None else Face(made, multipliers > least * float(multipliers.max()))
+    rational_directions = _echelon(np.linalg.qr(np.hstack(directions))[0], max(CLOSE, least**0.5))
+    return (
+        None
+        if rational_directions is None
+        else Face(rational_directions, multipliers > least * float(multipliers.max()))
+    )
 
 
 def distinct(faces: Sequence[Face]) -> list[Face]:
@@ -145,9 +149,9 @@ def attained(
             if min(exact) < 0 or exact in refused:
                 continue
             active = dict(zip(used, exact, strict=True))
-            made = Proved(exact[0], shape.multipliers([active.get(n + 1, fmpq(0)) for n in range(len(on.active))]))
-            if accepted(made):
-                return made
+            proof = Proved(exact[0], shape.multipliers([active.get(n + 1, fmpq(0)) for n in range(len(on.active))]))
+            if accepted(proof):
+                return proof
             refused.add(exact)
     return None
 
@@ -218,12 +222,12 @@ def _vanishing(programme: Programme, shape: Blocks, on: Face, exact: bool) -> tu
 
 def _image(form: Form, v: list[fmpq], place: Mapping[str, int]) -> list[fmpq]:
     """The form's matrix times v."""
-    made = [fmpq(0)] * len(place)
+    image = [fmpq(0)] * len(place)
     for (one, other), x in form.gram.items():
         a, b = place[one], place[other]
-        made[a] += x * v[b] / 2
-        made[b] += x * v[a] / 2
-    return made
+        image[a] += x * v[b] / 2
+        image[b] += x * v[a] / 2
+    return image
 
 
 def _as_floats(rows: list[list[fmpq]], right: list[fmpq]) -> tuple[Array, Array]:

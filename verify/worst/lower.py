@@ -56,7 +56,7 @@ class Run:
         return self.leaves.nrows()
 
     def value(self, name: str) -> fmpq:
-        """Of a loss; 0 where nothing depends on it."""
+        """A value of a loss; 0 where nothing depends on it."""
         return self.unknowns.get(name, fmpq(0))
 
     def vector(self, of: Vec) -> list[fmpq]:
@@ -104,7 +104,7 @@ def runs(programme: Programme, shape: Blocks, best: Solved, on: Face | None, bou
 
 
 def coarser(programme: Programme, run: Run) -> Iterator[Run]:
-    """The same run with fewer dimensions and shorter numbers, as far as constraints allow; the simplest first."""
+    """The run with fewer dimensions and shorter numbers, as far as constraints allow; the simplest first."""
     exact = run.leaves.transpose() * run.leaves
     size = exact.nrows()
     gram = np.array([[float(exact[r, s]) for s in range(size)] for r in range(size)])
@@ -119,7 +119,7 @@ def coarser(programme: Programme, run: Run) -> Iterator[Run]:
 
 
 def attainable(programme: Programme) -> Programme:
-    """With what makes sure that w* is a minimiser, where that does not follow from convexity.
+    """The programme with what makes sure that w* is a minimiser, where that does not follow from convexity.
 
     Every f_i less its tangent at w* is least there (kernel/problem.py): of one client without a regulariser that says
     nothing new, of several it is more than is needed, so that the worst of these runs may be less than the worst case.
@@ -144,7 +144,7 @@ def attainable(programme: Programme) -> Programme:
 
 
 def _narrower(programme: Programme, shaved: float) -> Programme:
-    """With curvatures from a little more than mu to a little less than L."""
+    """The programme with curvatures from a little more than mu to a little less than L."""
     by = Fraction(shaved).limit_denominator(10**9)
     part, constraints = fmpq(by.numerator, by.denominator), dict(programme.constraints)
     for i, (table, mu, L) in enumerate(zip(programme.tables, programme.mu, programme.L, strict=True)):
@@ -174,13 +174,13 @@ def _largest(programme: Programme, leaves: fmpq_mat, factor: float) -> Array | N
         cost[n] = factor * float(programme.rhs.linear.get(u, 0)) - float(programme.lhs.linear.get(u, 0))
     if not len(entry):
         return cost
-    found = _optimize.linprog(cost, rows, np.array(rooms) + ALLOWED, bounds=(None, None))
-    return None if found.x is None else np.array(found.x)
+    solution = _optimize.linprog(cost, rows, np.array(rooms) + ALLOWED, bounds=(None, None))
+    return None if solution.x is None else np.array(solution.x)
 
 
 def _shifted(programme: Programme, unknowns: Array) -> Array:
     """Values of a client from the one at w* on, or from its first one, where only differences count."""
-    forms, place, made = (
+    forms, place, shifted = (
         (programme.lhs, programme.rhs, *programme.constraints.values()),
         places(programme.unknowns),
         unknowns.copy(),
@@ -189,8 +189,8 @@ def _shifted(programme: Programme, unknowns: Array) -> Array:
         names = [entry.f for entry in table if entry.f in place]
         if names and not any(sum((form.linear.get(name, fmpq(0)) for name in names), fmpq(0)) for form in forms):
             first = next((entry.f for entry in table if not entry.x.terms and entry.f in place), names[0])
-            made[[place[name] for name in names]] -= unknowns[place[first]]
-    return made
+            shifted[[place[name] for name in names]] -= unknowns[place[first]]
+    return shifted
 
 
 def _short(x: float, close: float) -> fmpq:
@@ -219,8 +219,8 @@ def _factor(gram: Array, small: float) -> Array:
     values, vectors = np.linalg.eigh(gram)
     kept = values > max(small, 1e-14 * float(values[-1]))
     rows = (vectors[:, kept] * np.sqrt(values[kept])).T
-    made = np.linalg.qr(rows)[1]
-    return made * np.where(np.diag(made) < 0, -1.0, 1.0)[:, None] if len(made) else np.zeros((1, len(gram)))
+    triangle = np.linalg.qr(rows)[1]
+    return triangle * np.where(np.diag(triangle) < 0, -1.0, 1.0)[:, None] if len(triangle) else np.zeros((1, len(gram)))
 
 
 def _admitted(programme: Programme, leaves: fmpq_mat, unknowns: Sequence[fmpq]) -> Iterator[Run]:

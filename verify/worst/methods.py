@@ -63,20 +63,22 @@ def _plain(text: str) -> str:
 
 
 def _symbol(glossary: Glossary, name: str, meaning: str) -> Any:
-    known = {str(head): head for head in glossary}
-    return known.get(name) or glossary.symbol(name, "F/W^2", meaning)
+    symbols = {str(head): head for head in glossary}
+    return symbols.get(name) or glossary.symbol(name, "F/W^2", meaning)
 
 
 def _measured(method: Method, glossary: Glossary, text: str) -> Any:
     """E.g. gap(T), dist2(0)."""
-    known = {quantity_name(quantity): quantity for quantity in method.measures}
-    found = _MEASURE.fullmatch(text.strip())
-    quantity: Any = known.get(found[1]) if found else None
-    given = [part.strip() for part in found[2].split(",")] if found and found[2] else []
-    if quantity is None or len(given) != len(quantity.args):
-        raise UserError(text, f"one of {', '.join(map(str, known.values()))}", "write it like 'gap(T)' or 'dist2(0)'")
+    measures = {quantity_name(quantity): quantity for quantity in method.measures}
+    match = _MEASURE.fullmatch(text.strip())
+    quantity: Any = measures.get(match[1]) if match else None
+    indices = [part.strip() for part in match[2].split(",")] if match and match[2] else []
+    if quantity is None or len(indices) != len(quantity.args):
+        raise UserError(
+            text, f"one of {', '.join(map(str, measures.values()))}", "write it like 'gap(T)' or 'dist2(0)'"
+        )
     at: list[Any] = []
-    for index in given:
+    for index in indices:
         if not index.isdigit() and index != "T":
             raise UserError(text, "numbers or T as indices", "write it like 'gap(T)' or 'dist2(0)'")
         at.append(Rational(int(index)) if index.isdigit() else size(method, glossary, "T"))

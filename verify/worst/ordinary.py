@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any
 
 from flint import fmpq
 
@@ -20,8 +19,8 @@ from ..kernel import Malformed, Rejected
 from ..kernel.core.expression import Evaluator, Op, Tree, free, parse
 from ..kernel.core.rational import Node
 from ..kernel.core.world import tabled
-from ..settings.base import Reading, rules
-from .parameters import Asked, Point, point_at, whole
+from ..settings.base import Json, Reading, rules
+from .parameters import Point, RunClaim, Steps, point_at, whole
 
 __all__ = ["ORDINARY", "Ordinary", "proposed"]
 
@@ -67,73 +66,75 @@ ORDINARY = (
 
 
 def proposed(reading: Reading) -> Iterator[list[tuple[Ordinary, list[Point]]]]:
-    """Of every ordinary point, what it may be for this statement: as it is, then with one client or local step.
+    """What every ordinary point may be for this statement: as it is, then with one client or local step.
 
     Each is one point per relation, all with one name.
     """
-    asked = Asked.of(reading)
+    run_claim = RunClaim.of(reading)
     for ordinary in ORDINARY:
-        steps = ordinary.E if asked.method.phases["local"] else 1
+        steps = ordinary.E if run_claim.method.phases["local"] else 1
         tried = dict.fromkeys((C, E) for C in (ordinary.C, 1) for E in (steps, 1))
         variants = [replace(ordinary, C=C, E=E) for C, E in tried]
-        yield [(at, points) for at in variants if (points := _points(asked, reading, at))]
+        yield [(at, points) for at in variants if (points := _points(run_claim, reading, at))]
 
 
-def _points(asked: Asked, reading: Reading, at: Ordinary) -> list[Point]:
+def _points(run_claim: RunClaim, reading: Reading, at: Ordinary) -> list[Point]:
     """One per relation; none where the statement has no such sizes."""
-    sizes = _sizes(asked, at)
+    sizes = _sizes(run_claim, at)
     if sizes is None:
         return []
-    values, steps = _values(asked, reading, at, sizes)
-    if not set(asked.steps) <= {*steps, *values}:
+    values, steps = _values(run_claim, reading, at, sizes)
+    if not set(run_claim.steps) <= {*steps, *values}:
         return []
-    index, letters, found = _round(asked), _letters(asked, at), list[Point]()
-    for number in range(len(asked.claim.then)):
+    index, letters, points = _round(run_claim), _letters(run_claim, at), list[Point]()
+    for number in range(len(run_claim.claim.then)):
         try:
-            point = point_at(asked, sizes, values, number, steps)
+            point = point_at(run_claim, sizes, values, number, steps)
         except UserError:  # a claim may have no index at these sizes
             continue
-        found.append(replace(point, name=at.name(letters, point.at.get(index, sizes["T"]))))
-    return found
+        points.append(replace(point, name=at.name(letters, point.at.get(index, sizes["T"]))))
+    return points
 
 
-def _letters(asked: Asked, at: Ordinary) -> dict[str, str]:
+def _letters(run_claim: RunClaim, at: Ordinary) -> dict[str, str]:
     """What the name of a point tells, and the letters for it."""
-    claim = asked.claim
-    letters = {"kappa": "kappa"} if _named(asked, SMOOTH) and _named(asked, CURVED) else {}
-    letters |= {size: asked.sizes[size] for size in "CE" if asked.sizes[size] in claim.domains or getattr(at, size) > 1}
-    letters |= {"m": asked.drawn} if asked.sampling else {}
-    index, T = _round(asked), asked.sizes["T"]
+    claim = run_claim.claim
+    letters = {"kappa": "kappa"} if _named(run_claim, SMOOTH) and _named(run_claim, CURVED) else {}
+    letters |= {
+        size: run_claim.sizes[size] for size in "CE" if run_claim.sizes[size] in claim.domains or getattr(at, size) > 1
+    }
+    letters |= {"m": run_claim.drawn} if run_claim.sampling else {}
+    index, T = _round(run_claim), run_claim.sizes["T"]
     return letters | ({"t": index} if index else {"t": T} if T in claim.domains or at.t > 1 else {})
 
 
-def _named(asked: Asked, assumptions: tuple[str, ...]) -> list[str]:
+def _named(run_claim: RunClaim, assumptions: tuple[str, ...]) -> list[str]:
     """Constants of these assumptions."""
-    return [args[0] for name, args in (*asked.claim.let, *asked.claim.implicit) if name in assumptions]
+    return [args[0] for name, args in (*run_claim.claim.let, *run_claim.claim.implicit) if name in assumptions]
 
 
-def _round(asked: Asked) -> str:
+def _round(run_claim: RunClaim) -> str:
     """The index that runs over rounds, if there is one."""
-    T = asked.sizes["T"]
-    ends = {name: {n for n, _ in free(high)} for name, (_, high) in asked.claim.for_all.items()}
+    T = run_claim.sizes["T"]
+    ends = {name: {n for n, _ in free(high)} for name, (_, high) in run_claim.claim.for_all.items()}
     return next((name for name in ROUNDS if T in ends.get(name, ())), "")
 
 
-def _sizes(asked: Asked, at: Ordinary) -> dict[str, int] | None:
+def _sizes(run_claim: RunClaim, at: Ordinary) -> dict[str, int] | None:
     """Sizes of a run in which round t is the last one that the claim speaks of; steps where t counts those.
 
     A claim that looks into round t, or at what follows it, may speak of the first of t rounds as round 0.
     """
-    index, claim = _round(asked), asked.claim
-    unit = at.E if asked.method.steps else 1
-    earlier = int(unit > 1 or _looks_ahead(asked, index))
+    index, claim = _round(run_claim), run_claim.claim
+    unit = at.E if run_claim.method.steps else 1
+    earlier = int(unit > 1 or _looks_ahead(run_claim, index))
     for T in (unit * at.t, unit * (at.t + 1)):
         sizes = {"C": at.C, "E": at.E, "T": T}
         if not index:
             return sizes
-        known = {letter: Fraction(sizes[size]) for size, letter in asked.sizes.items()}
+        by_letter = {letter: Fraction(sizes[size]) for size, letter in run_claim.sizes.items()}
         try:
-            last = whole(claim.for_all[index][1], known, claim)
+            last = whole(claim.for_all[index][1], by_letter, claim)
         except (Malformed, Rejected):
             return sizes
         if last >= unit * at.t - earlier:
@@ -141,10 +142,10 @@ def _sizes(asked: Asked, at: Ordinary) -> dict[str, int] | None:
     return None
 
 
-def _looks_ahead(asked: Asked, index: str) -> bool:
+def _looks_ahead(run_claim: RunClaim, index: str) -> bool:
     """Whether a side reads steps of round t, or the round after it."""
-    measures = asked.method.measures
-    for part in (part for _, *sides in asked.claim.then for side in sides for part in _quantities(side)):
+    measures = run_claim.method.measures
+    for part in (part for _, *sides in run_claim.claim.then for side in sides for part in _quantities(side)):
         name, *indices = part.args
         if str(name) in measures and "k" in measures[str(name)].at:
             return True
@@ -163,50 +164,54 @@ def _quantities(tree: Tree) -> Iterator[Op]:
 
 
 def _values(
-    asked: Asked, reading: Reading, at: Ordinary, sizes: Mapping[str, int]
-) -> tuple[dict[str, Fraction], dict[str, list[Any]]]:
+    run_claim: RunClaim, reading: Reading, at: Ordinary, sizes: Mapping[str, int]
+) -> tuple[dict[str, Fraction], dict[str, Steps]]:
     """Constants, parameters, and the step sizes that a statement draws."""
     lowered = reading.lowered
-    curved = _named(asked, CURVED)
-    named = dict.fromkeys(_named(asked, SMOOTH), Fraction(at.kappa if curved else PLAIN))
-    open_ = {*asked.measured, *asked.noise, *lowered.sweep}
-    values = {n: named.get(n, Fraction(1)) for n in (*asked.constants, *asked.parameters) if n not in open_}
-    known = values | {asked.sizes[size]: Fraction(n) for size, n in sizes.items()}
-    known |= dict.fromkeys(lowered.knobs, KNOB) | dict.fromkeys(asked.noise, Fraction(0))
-    known |= {asked.drawn: Fraction(sizes["C"])} if asked.drawn in asked.claim.domains else {}
-    steps: dict[str, list[Any]] = {}
+    curved = _named(run_claim, CURVED)
+    named = dict.fromkeys(_named(run_claim, SMOOTH), Fraction(at.kappa if curved else PLAIN))
+    open_ = {*run_claim.measured, *run_claim.noise, *lowered.sweep}
+    values = {n: named.get(n, Fraction(1)) for n in (*run_claim.constants, *run_claim.parameters) if n not in open_}
+    numbers = values | {run_claim.sizes[size]: Fraction(n) for size, n in sizes.items()}
+    numbers |= dict.fromkeys(lowered.knobs, KNOB) | dict.fromkeys(run_claim.noise, Fraction(0))
+    numbers |= {run_claim.drawn: Fraction(sizes["C"])} if run_claim.drawn in run_claim.claim.domains else {}
+    steps: dict[str, Steps] = {}
     for name, rule in rules(lowered):
         try:
-            _draw(asked, name, rule, known, sizes, steps)
+            _draw(run_claim, name, rule, numbers, sizes, steps)
         except (Malformed, Rejected):
             break
-    drawn = [name for name in (*asked.constants, *asked.parameters) if name in known and name not in asked.noise]
-    return values | {name: known[name] for name in drawn}, steps
+    drawn = [
+        name
+        for name in (*run_claim.constants, *run_claim.parameters)
+        if name in numbers and name not in run_claim.noise
+    ]
+    return values | {name: numbers[name] for name in drawn}, steps
 
 
 def _draw(
-    asked: Asked,
+    run_claim: RunClaim,
     name: str,
-    rule: Mapping[str, Any],
-    known: dict[str, Fraction],
+    rule: Json,
+    numbers: dict[str, Fraction],
     sizes: Mapping[str, int],
-    steps: dict[str, list[Any]],
+    steps: dict[str, Steps],
 ) -> None:
     """A parameter or a step size that a statement draws, at this point; one that is irrational is shortened."""
-    if rule["index"] and name in asked.claim.choose:
+    if rule["index"] and name in run_claim.claim.choose:
         return
     tree, indices = parse(Node(rule["value"], "sweep")), list(rule["index"])
-    values = {n: fmpq(x.numerator, x.denominator) for n, x in known.items()}
+    values = {n: fmpq(x.numerator, x.denominator) for n, x in numbers.items()}
     evaluator = Evaluator(tabled(values, {}), dict.fromkeys(values, "real"))
 
     def at(*place: int) -> str:
         x = evaluator.value(tree, dict(zip(indices, place, strict=True)))
         return str(x) if isinstance(x, fmpq) else str(Fraction(float(x.mid())).limit_denominator(SHORT))
 
-    first = asked.method.counts_from
+    first = run_claim.method.counts_from
     rounds = range(first, first + sizes["T"])
     if not indices:
-        known[name] = Fraction(at())
+        numbers[name] = Fraction(at())
     elif len(indices) == 1:
         steps[name] = [at(t) for t in rounds]
     else:

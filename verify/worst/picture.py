@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator
 
 import numpy as np
 
@@ -13,13 +12,12 @@ from .. import kernel
 from ..kernel import Malformed, Rejected
 from ..pictures.kinds import Curves, along
 from ..search.claim_index import ROUND
+from ..settings.base import Json
 
 __all__ = ["along_run"]
 
-Row = Mapping[str, Any]
 
-
-def along_run(statement: Statement, certificate: Row) -> Curves | None:
+def along_run(statement: Statement, certificate: Json) -> Curves | None:
     """Along the index of rounds, or along T by the first rounds of the run; None where only one place is known."""
     claim, at = certificate["claim"], dict(certificate["at"])
     index = next((name for name in ROUND if name in at), "")
@@ -35,7 +33,7 @@ def along_run(statement: Statement, certificate: Row) -> Curves | None:
     return along(statement, x, label, lhs[None], rhs[None], caption)
 
 
-def _along_index(certificate: Row, index: str) -> Iterator[tuple[int, float, float]]:
+def _along_index(certificate: Json, index: str) -> Iterator[tuple[int, float, float]]:
     last = certificate["at"][index]
     for n in range(last + 1):
         sides = _sides(certificate, certificate["instance"], {**certificate["at"], index: n})
@@ -43,8 +41,8 @@ def _along_index(certificate: Row, index: str) -> Iterator[tuple[int, float, flo
             yield n, *sides
 
 
-def _along_length(certificate: Row) -> Iterator[tuple[int, float, float]]:
-    """The same problem with fewer rounds; places that another run would reach are not in the tables."""
+def _along_length(certificate: Json) -> Iterator[tuple[int, float, float]]:
+    """Both sides on the problem with fewer rounds; places that another run would reach are not in the tables."""
     instance = certificate["instance"]
     for T in range(1, instance["T"] + 1):
         cut = {**instance, "T": T}
@@ -57,7 +55,7 @@ def _along_length(certificate: Row) -> Iterator[tuple[int, float, float]]:
             yield T, *sides
 
 
-def _sides(certificate: Row, instance: Row, at: Row) -> tuple[float, float] | None:
+def _sides(certificate: Json, instance: Json, at: Json) -> tuple[float, float] | None:
     try:
         lhs, rhs, _ = kernel.evaluate(certificate["claim"], dict(instance), (), dict(at))
     except (Malformed, Rejected):

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
-from typing import Any
 
 from fedaudit.bounds.language.statement import Statement
 from fedaudit.errors import UserError
@@ -13,9 +11,10 @@ from fedaudit.progress import told
 from .. import kernel
 from ..kernel.gram.programme import Programme
 from ..pictures.worst_marks import NOTHING
+from ..results.row import Ends
 from ..results.verdicts import Counterexample, Judged, Refuted, Undecided, searched
 from ..search.rationalise import Replayed, certificate
-from ..settings.base import Reading, Setting
+from ..settings.base import Json, Reading, Setting
 from .blocks import Blocks
 from .ordinary import ORDINARY, Ordinary, proposed
 from .parameters import Point
@@ -25,7 +24,6 @@ from .worst import TooLarge, Worst, in_reach, worst_of
 
 __all__ = ["Profile", "examined", "profile"]
 
-Row = dict[str, Any]
 Built = tuple[Blocks, Programme] | TooLarge | kernel.UnknownAssumption | str
 LARGEST = 60  # leaves
 NOMINAL = 25_000  # leaves times constraints times the size of a block, per nominal second
@@ -37,7 +35,7 @@ BUILT = 0.25  # of the cost: to build a programme
 class Profile:
     """Worst cases at ordinary points, names of those that were too large, or why there are none."""
 
-    rows: tuple[Mapping[str, Any], ...] = ()
+    rows: tuple[Json, ...] = ()
     left_out: tuple[str, ...] = ()
     why: str = ""
     against: tuple[Point, Worst] | None = None  # one that refutes the statement
@@ -48,12 +46,12 @@ def profile(statement: Statement, reading: Reading, effort: float) -> Profile:
     if statement.kind != "inequality" or statement.setting != "run" or reading.dropped:
         return Profile(why="out of reach: no inequality about runs of a method")
     left = min(USUAL, max(LEAST, SHARE * effort)) + MORE * effort
-    rows, out, why, against, known = list[Row](), list[str](), "", None, None
-    seen, built = set[str](), dict[str, Built]()
+    rows, out, why, against, first_cost = list[Json](), list[str](), "", None, None
+    examined_points, built = set[str](), dict[str, Built]()
     for n, variants in enumerate(proposed(reading)):
         told("worst cases", n, len(ORDINARY))
         for at, points in variants:
-            if _expected(known, points[0].data) > left:
+            if _expected(first_cost, points[0].data) > left:
                 out.append(points[0].name)
                 break
             programmes, large, reason = _reached(reading, points, built)
@@ -63,15 +61,15 @@ def profile(statement: Statement, reading: Reading, effort: float) -> Profile:
             if large:
                 out.append(points[0].name)
             for point, shape, asked in programmes:
-                if _key(point) in seen:
+                if _key(point) in examined_points:
                     continue
                 cost = _cost(shape, asked)
-                known = known or (point.data, cost)
+                first_cost = first_cost or (point.data, cost)
                 left -= BUILT * cost
                 if cost > left:
                     out.append(point.name)
                     continue
-                seen.add(_key(point))
+                examined_points.add(_key(point))
                 left -= cost
                 one = worst_of(reading, point, shape, asked, quick=True)
                 if against is None and one.refuted and one.certificate is not None and _accepted(one.certificate):
@@ -87,11 +85,11 @@ def _cost(shape: Blocks, asked: Programme) -> float:
     return len(asked.leaves) * len(asked.constraints) * max(map(len, shape.cone.rhs.gram)) / NOMINAL
 
 
-def _expected(known: tuple[Mapping[str, Any], float] | None, data: Mapping[str, Any]) -> float:
+def _expected(first_cost: tuple[Json, float] | None, data: Json) -> float:
     """The cost at a point that is not built yet, from that of another one: sizes too large are left at that."""
-    if known is None:
+    if first_cost is None:
         return 0.0
-    point, cost = known
+    point, cost = first_cost
     clients, steps = data["C"] / point["C"], data["E"] * data["T"] / (point["E"] * point["T"])
     return float(cost * clients**2 * steps**2.5 / 2)
 
@@ -130,7 +128,7 @@ def _built(reading: Reading, point: Point) -> Built:
         return str(error)
 
 
-def _row(at: Ordinary, point: Point, one: Worst) -> Row:
+def _row(at: Ordinary, point: Point, one: Worst) -> Json:
     several = {"relation": one.at["relation"] + 1} if one.at["relation"] else {}
     return {"name": point.name, "ordinary": asdict(at), **several, **one.brief(), "by": "programme"}
 
@@ -139,28 +137,29 @@ def examined(
     statement: Statement, reading: Reading, world: Setting, verdict: Judged, seed: int = 0, effort: float = 0.0
 ) -> Judged:
     """The verdict with its profile, or a refutation by a worst case that the kernel accepts."""
-    made = profile(statement, reading, effort)
-    rows = tuple(row for row in made.rows if row["upper"] is None or row["upper"] > NOTHING)
+    worst_cases = profile(statement, reading, effort)
+    rows = tuple(row for row in worst_cases.rows if row["upper"] is None or row["upper"] > NOTHING)
     met = [] if rows else list(found_at(reading, world, seed, effort))
-    against = _counterexample(reading, made, [replayed for _, replayed in met if not replayed.holds])
+    against = _counterexample(reading, worst_cases, [replayed for _, replayed in met if not replayed.holds])
     if against is not None and not isinstance(verdict, Refuted):
         verdict = Refuted(statement.id, against, verdict.search)
-    rows = rows or tuple(row for row, _ in met) or made.rows
-    verdict = searched(verdict, worst=rows, left_out=made.left_out, out_of_reach=made.why)
+    rows = rows or tuple(row for row, _ in met) or worst_cases.rows
+    ends = tuple(map(Ends.of, rows))
+    verdict = searched(verdict, worst=ends, left_out=worst_cases.left_out, out_of_reach=worst_cases.why)
     nothing_met = verdict.search.nothing_met
     return replace(verdict, reason=nothing_met) if isinstance(verdict, Undecided) and nothing_met else verdict
 
 
-def _counterexample(reading: Reading, made: Profile, broken: list[Replayed]) -> Counterexample | None:
-    """By a worst case, or by what a search met at an ordinary point; only one that the kernel accepts."""
-    if made.against is not None:
-        point, one = made.against
+def _counterexample(reading: Reading, worst_cases: Profile, broken: list[Replayed]) -> Counterexample | None:
+    """The counterexample of a worst case, or of what a search met at an ordinary point, if the kernel accepts it."""
+    if worst_cases.against is not None:
+        point, one = worst_cases.against
         return Counterexample(shrunk(reading, point, one), one.brief()["lower"])
-    found = ((certificate(reading, one), one.ratio) for one in broken)
-    return next((Counterexample(data, ratio) for data, ratio in found if _accepted(data)), None)
+    certificates = ((certificate(reading, one), one.ratio) for one in broken)
+    return next((Counterexample(data, ratio) for data, ratio in certificates if _accepted(data)), None)
 
 
-def _accepted(certificate: Mapping[str, Any]) -> bool:
+def _accepted(certificate: Json) -> bool:
     try:
         kernel.check(certificate)
     except kernel.Rejected:

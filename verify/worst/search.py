@@ -9,7 +9,6 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, replace
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 
@@ -20,8 +19,8 @@ from ..search.genome import draw, exactly, join, mutate, rows
 from ..search.rationalise import Replayed, certificate, replay
 from ..search.score import Scores, genes_of, score
 from ..search.seeds import seed_for
-from ..settings.base import Reading, Setting, Shape
-from ..settings.order import Order
+from ..search.tree_arrays import Array
+from ..settings.base import Json, Reading, Setting, Shape
 from .ordinary import CURVED, ORDINARY, PLAIN, ROUNDS, SMOOTH, Ordinary
 
 __all__ = ["found_at"]
@@ -31,9 +30,9 @@ POINTS, MORE = 3, 0.5  # ordinary points that are looked at, and more per second
 DIGITS = (2, 4)  # of the rationals that are replayed
 
 
-def found_at(reading: Reading, world: Setting, seed: int, effort: float) -> Iterator[tuple[dict[str, Any], Replayed]]:
+def found_at(reading: Reading, world: Setting, seed: int, effort: float) -> Iterator[tuple[Json, Replayed]]:
     """At the first few ordinary points where runs can have these constants: a row, and the instance that it is of."""
-    if isinstance(world, Order):
+    if world.fitted:
         return
     shapes, names, met = world.shapes(reading), set[str](), 0
     for at in ORDINARY:
@@ -59,7 +58,7 @@ def _values(reading: Reading, world: Setting, shapes: Sequence[Shape], at: Ordin
     values = dict.fromkeys(named[CURVED], Fraction(1))
     values |= dict.fromkeys(named[SMOOTH], Fraction(at.kappa if named[CURVED] else PLAIN))
     sizes = {name for shape in shapes for name, _ in shape.counts}
-    unit = at.E if getattr(world, "counts_steps", False) else 1
+    unit = at.E if world.counts_steps else 1
     here = {name: n for name, n in (("C", at.C), ("E", at.E), ("T", unit * at.t)) if name in sizes}
     letters = {size: letter for letter, size in reading.claim.get("method", {}).get("names", {}).items()}
     told = {"kappa": at.kappa} if named[CURVED] and named[SMOOTH] else {}
@@ -90,19 +89,20 @@ def _best(
         return None
     for digits in DIGITS:
         exact = exactly(genes, scores.genome, int(_tightest(scores)[0]), digits)
-        made = replay(held, world, shape, exact, among=last)
-        if made is not None and not math.isnan(made.ratio):
-            return made
+        replayed = replay(held, world, shape, exact, among=last)
+        if replayed is not None and not math.isnan(replayed.ratio):
+            return replayed
     return None
 
 
 def _at_the_end(reading: Reading) -> Reading:
-    """The same claim at the last round that it speaks of: at t = 0 many say nothing."""
+    """The claim at the last round that it speaks of: at t = 0 many say nothing."""
     claim = reading.claim
     ends = {name: [high, high] if name in ROUNDS else [low, high] for name, (low, high) in claim["for_all"].items()}
     return replace(reading, lowered=replace(reading.lowered, claim={**claim, "for_all": ends}))
 
 
-def _tightest(scores: Scores) -> Any:
+def _tightest(scores: Scores) -> Array:
+    """The rows that come closest, the closest first."""
     ratio = np.where(np.isfinite(scores.margin), np.nan_to_num(scores.ratio, nan=-np.inf), -np.inf)
     return np.argsort(-ratio, kind="stable")[:ELITE]

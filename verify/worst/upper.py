@@ -100,9 +100,9 @@ def proofs(
             return None
         for finer in (1, FINE):
             exact = equations.nearest(rational(inside.multipliers, inside.depth / finer))
-            made = Proved(factor, shape.multipliers(exact))
-            if min(exact) >= 0 and accepted(made):
-                return made
+            proof = Proved(factor, shape.multipliers(exact))
+            if min(exact) >= 0 and accepted(proof):
+                return proof
         return None
 
     for spare in (*SPARE, *(BEYOND if best.factor < LITTLE else ())):
@@ -110,10 +110,10 @@ def proofs(
         inside = deepest(shape.cone, float(factor), _weights(best))
         if inside is None:
             continue
-        made = rounded(factor, inside) if inside.depth > DEPTH else None
-        made = made or beside(factor, inside)
-        if made is not None:
-            yield made
+        proof = rounded(factor, inside) if inside.depth > DEPTH else None
+        proof = proof or beside(factor, inside)
+        if proof is not None:
+            yield proof
             return
 
 
@@ -135,7 +135,7 @@ def rational(x: Array, depth: float) -> list[fmpq]:
 
 
 def sums(programme: Programme, shape: Blocks) -> list[list[Form]]:
-    """Of every row: the constraints that it stands for."""
+    """The constraints that every row stands for."""
     forms: list[list[Form]] = [[] for _ in shape.cone.rows]
     for name, row in zip(shape.names, shape.orbit, strict=True):
         forms[int(row)].append(programme.constraints[name])
@@ -143,7 +143,7 @@ def sums(programme: Programme, shape: Blocks) -> list[list[Form]]:
 
 
 def balance_rows(programme: Programme, shape: Blocks) -> tuple[list[list[fmpq]], list[tuple[fmpq, fmpq]]]:
-    """Of every unknown, what each row, and what the right and the left side have of it."""
+    """How much of every unknown each row has, and how much the right and the left side have."""
     free = [programme.unknowns[int(n)] for n in np.unique(shape.unknown, return_index=True)[1]]
     grouped, zero = sums(programme, shape), fmpq(0)
     rows = [[sum((form.linear.get(u, zero) for form in row), zero) for row in grouped] for u in free]

@@ -13,7 +13,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from math import isqrt, prod, sqrt
-from typing import Any
 
 import numpy as np
 from flint import fmpq
@@ -32,17 +31,16 @@ from ..kernel.gram.programme import STEEPNESS, Programme, programme
 from ..kernel.gram.variables import Entry
 from ..search.lowered_claim import lower as lowered
 from ..search.rationalise import FORMAT as COUNTEREXAMPLE
-from ..settings.base import Reading
+from ..settings.base import Exact, Json, Reading
 from .blocks import Blocks, blocks, places
 from .cone import Solved, eased, smallest
 from .faces import IDLE, attained, distinct, face, idle
 from .lower import Run, attainable, runs
-from .parameters import SMALL, Asked, Choices, Point, missing, told
+from .parameters import SMALL, Choices, Point, RunClaim, missing, points_of
 from .upper import LITTLE, Proved, proofs
 
 __all__ = ["TooLarge", "Worst", "in_reach", "instance_of", "reached", "worst", "worst_at", "worst_of", "written"]
 
-Row = dict[str, Any]
 MOST = 100  # leaves: the exact check of a proof takes a minute
 ROUNDING = 1e-9  # of the largest eigenvalue
 EXACT = 1e-9
@@ -71,8 +69,8 @@ class Worst(Recorded):
     at: Mapping[str, int]
     lower: Fraction | None
     upper: Fraction | None
-    certificate: Mapping[str, Any] | None = field(repr=False)  # of the lower end: an instance; above 1 a refutation
-    proof: Mapping[str, Any] | None = field(repr=False)  # of the upper end
+    certificate: Json | None = field(repr=False)  # of the lower end: an instance; above 1 a refutation
+    proof: Json | None = field(repr=False)  # of the upper end
     estimate: float | None  # of the solver
     leaves: int  # vectors that the run is made of
     blocks: tuple[int, ...]  # of the matrices that were solved for
@@ -96,7 +94,7 @@ class Worst(Recorded):
         """How many the proof has."""
         return 0 if self.proof is None else len(self.proof["multipliers"])
 
-    def row(self) -> Row:
+    def row(self) -> Json:
         return {
             "id": self.id,
             "point": dict(self.point),
@@ -118,11 +116,11 @@ class Worst(Recorded):
             "proof": None if self.proof is None else dict(self.proof),
         }
 
-    def brief(self) -> Row:
+    def brief(self) -> Json:
         """What a row of `hunt` says of it, with both ends."""
         exact = {"lower_exact": _text(self.lower), "upper_exact": _text(self.upper)}
         ends = {"certificate": self.certificate, "proof": self.proof}
-        row: Row = {"point": dict(self.point), "lower": _float(self.lower), "upper": _float(self.upper), **exact}
+        row: Json = {"point": dict(self.point), "lower": _float(self.lower), "upper": _float(self.upper), **exact}
         return {**row, **{name: None if end is None else dict(end) for name, end in ends.items()}}
 
 
@@ -147,7 +145,7 @@ def _text(x: Fraction | None) -> str | None:
 
 
 def worst(statement: Statement, values: Mapping[str, Fraction], small: Choices = SMALL) -> list[Worst]:
-    """Of every relation of the statement at these values; `small`: sizes where none are given.
+    """The worst case of every relation of the statement at these values; `small`: sizes where none are given.
 
     Raises `UserError` where it is out of reach.
     """
@@ -155,7 +153,7 @@ def worst(statement: Statement, values: Mapping[str, Fraction], small: Choices =
         raise UserError(f"{statement.id}, which is no claim about runs of a method", "one that is", "ask for another")
     reading = Reading(lowered(statement))
     why: UserError | None = None
-    for points in told(reading, values, small):
+    for points in points_of(reading, values, small):
         try:
             return [worst_at(reading, point) for point in points]
         except TooLarge as error:
@@ -172,7 +170,7 @@ def worst_at(reading: Reading, point: Point, largest: int = MOST) -> Worst:
 
 
 def worst_of(reading: Reading, point: Point, shape: Blocks, asked: Programme, quick: bool = False) -> Worst:
-    """The same of a programme that is at hand; `quick`: the first ends that the kernel accepts, if they are close."""
+    """Both ends of a programme that is at hand; `quick`: the first that the kernel accepts, if they are close."""
     began, claim = time.perf_counter(), reading.claim
     best = smallest(shape.cone)
     below, certificate = _from_below(claim, point, asked, shape, best, CLOSE if quick else ENOUGH)
@@ -180,11 +178,11 @@ def worst_of(reading: Reading, point: Point, shape: Blocks, asked: Programme, qu
     sizes = tuple(len(block) for block in shape.cone.rhs.gram)
     estimate = None if best is None else best.factor
     seconds = round(time.perf_counter() - began, 3)
-    found = (below, above, certificate, proof, estimate, len(asked.leaves), sizes, len(asked.constraints), seconds)
+    answer = (below, above, certificate, proof, estimate, len(asked.leaves), sizes, len(asked.constraints), seconds)
     noise = point.data.get("noise", {"kind": "none"})["kind"]
-    asked_of = Asked.of(reading)
-    sampled = asked_of.drawn if asked_of.sampling else ""
-    return Worst(claim["id"], point.told, point.at, *found, noise=noise, chosen=point.chosen, sampled=sampled)
+    run_claim = RunClaim.of(reading)
+    sampled = run_claim.drawn if run_claim.sampling else ""
+    return Worst(claim["id"], point.told, point.at, *answer, noise=noise, chosen=point.chosen, sampled=sampled)
 
 
 def reached(reading: Reading, point: Point, largest: int) -> tuple[Blocks, Programme]:
@@ -198,7 +196,7 @@ def reached(reading: Reading, point: Point, largest: int) -> tuple[Blocks, Progr
 
 
 def in_reach(reading: Reading, point: Point, largest: int) -> tuple[Blocks, Programme]:
-    """The same, without a remedy: the kernel's own error, or `UserError` for what is not its business."""
+    """The programme of a point; raises the kernel's own error, or `UserError` for what is not its business."""
     claim = reading.claim
     try:
         asked = programme(claim, point.data, point.at)
@@ -222,23 +220,23 @@ def _where(reading: Reading, point: Point) -> str:
     return f"{reading.claim['id']} at {at}"
 
 
-def _too_large(claim: Mapping[str, Any], asked: Programme) -> TooLarge:
+def _too_large(claim: Json, asked: Programme) -> TooLarge:
     return TooLarge(f"{claim['id']} with {len(asked.leaves)} vectors and {len(asked.constraints)} constraints")
 
 
 def fitting(reading: Reading, point: Point, values: Mapping[str, Fraction], small: Choices) -> str:
     """Sizes that fit, from those of a point that do not; nothing where none were found."""
-    asked = Asked.of(reading)
+    run_claim = RunClaim.of(reading)
     sizes = {size: int(point.data[size]) for size in small}
-    constants = {name: x for name, x in values.items() if name not in asked.claim.for_all}
+    constants = {name: x for name, x in values.items() if name not in run_claim.claim.for_all}
     while max(sizes.values()) > 1:
         largest = max(sizes, key=lambda size: sizes[size])
         sizes[largest] //= 2
         if prod(sizes.values()) > PLENTY:
             continue
-        letters = {asked.sizes[size]: n for size, n in sizes.items()}
+        letters = {run_claim.sizes[size]: n for size, n in sizes.items()}
         try:
-            (points, *_) = told(reading, constants | {letter: Fraction(n) for letter, n in letters.items()}, small)
+            (points, *_) = points_of(reading, constants | {letter: Fraction(n) for letter, n in letters.items()}, small)
             reached(reading, points[0], MOST)
         except TooLarge:
             continue
@@ -249,19 +247,19 @@ def fitting(reading: Reading, point: Point, values: Mapping[str, Fraction], smal
 
 
 def _from_below(
-    claim: Mapping[str, Any], point: Point, asked: Programme, shape: Blocks, best: Solved | None, enough: float
-) -> tuple[Fraction | None, Row | None]:
+    claim: Json, point: Point, asked: Programme, shape: Blocks, best: Solved | None, enough: float
+) -> tuple[Fraction | None, Json | None]:
     """The lower end, of runs whose minimiser is one for sure; where nothing bounds lhs by rhs, how large it gets."""
-    runs_of, found = attainable(_convex(claim, point, asked)), best
+    runs_of, solution = attainable(_convex(claim, point, asked)), best
     if runs_of is not asked:
         shape = blocks(runs_of)
-        found = smallest(shape.cone)
-    bounded, found = found is not None, found or smallest(eased(shape.cone))
-    return (None, None) if found is None else _lower(claim, point, runs_of, shape, found, enough, bounded)
+        solution = smallest(shape.cone)
+    bounded, solution = solution is not None, solution or smallest(eased(shape.cone))
+    return (None, None) if solution is None else _lower(claim, point, runs_of, shape, solution, enough, bounded)
 
 
-def _convex(claim: Mapping[str, Any], point: Point, asked: Programme) -> Programme:
-    """The same with convex losses, where gradients are bounded everywhere: only then is a table known to have some.
+def _convex(claim: Json, point: Point, asked: Programme) -> Programme:
+    """The programme with convex losses, if gradients are bounded everywhere: only then is a table sure to have one.
 
     The worst of these runs may be less than the worst case.
     """
@@ -272,16 +270,16 @@ def _convex(claim: Mapping[str, Any], point: Point, asked: Programme) -> Program
 
 
 def _lower(
-    claim: Mapping[str, Any],
+    claim: Json,
     point: Point,
     asked: Programme,
     shape: Blocks,
     best: Solved,
     enough: float,
     bounded: bool,
-) -> tuple[Fraction | None, Row | None]:
+) -> tuple[Fraction | None, Json | None]:
     """The worst run that the kernel admits, and what lhs/rhs is on it; `bounded`: whether there is a worst one."""
-    most, found, refusals = None, None, Counter[str]()
+    most, tightest, refusals = None, None, Counter[str]()
     for run in runs(asked, shape, best, face(shape, best), bounded):
         if max(refusals.values(), default=0) >= REFUSALS:
             break  # it is not the rounding
@@ -297,52 +295,52 @@ def _lower(
             continue
         ratio = _fraction(small / large)
         if most is None or ratio > most:
-            most, found = ratio, written(claim, point, instance, lhs, rhs, holds)
+            most, tightest = ratio, written(claim, point, instance, lhs, rhs, holds)
         if ratio > best.factor * (1 - (EXACT if run.on_face else enough)) or (ratio == 0 and best.factor < EXACT):
             break
-    return most, found
+    return most, tightest
 
 
-def written(claim: Mapping[str, Any], point: Point, instance: Row, lhs: Any, rhs: Any, holds: bool = False) -> Row:
+def written(claim: Json, point: Point, instance: Json, lhs: Exact, rhs: Exact, holds: bool = False) -> Json:
     """The certificate of an instance, with both sides as the kernel sees them; no refutation where the claim holds."""
     sides = {"lhs": kernel.claimed(lhs), "rhs": kernel.claimed(rhs)}
     form = kernel.INSTANCE if holds else COUNTEREXAMPLE
-    made: Row = {"format": form, "statement": claim["id"], "claim": claim, "dropped": []}
-    return {**made, "instance": instance, "at": dict(point.at), **sides}
+    certificate: Json = {"format": form, "statement": claim["id"], "claim": claim, "dropped": []}
+    return {**certificate, "instance": instance, "at": dict(point.at), **sides}
 
 
-def instance_of(asked: Programme, point: Point, run: Run) -> Row:
+def instance_of(asked: Programme, point: Point, run: Run) -> Json:
     """The run as an instance of the kernel's, with losses known at finitely many points."""
     constants = dict(point.data["constants"])
     for name, square in asked.open.items():
         constants[name] = str(_root_above(run.unknowns[square]))
-    made = {k: v for k, v in point.data.items() if k not in ("constants", "noise")}
+    instance = {k: v for k, v in point.data.items() if k not in ("constants", "noise")}
     kicks = [run.vector(one) for one in asked.noise or ()]
-    noise: Row = {"kind": "none"}
+    noise: Json = {"kind": "none"}
     if any(any(kick) for kick in kicks):
         noise = {**point.data["noise"], "v": [_texts(kick) for kick in kicks]}
-    made |= {"d": run.dimension, "w0": _texts(run.vector(START)), "constants": constants, "noise": noise}
+    instance |= {"d": run.dimension, "w0": _texts(run.vector(START)), "constants": constants, "noise": noise}
     if asked.minimised:
-        made["w_star"] = ["0"] * run.dimension
+        instance["w_star"] = ["0"] * run.dimension
     if asked.minimisers is not None:
-        made["minimisers"] = [_texts(run.vector(w)) for w in asked.minimisers]
+        instance["minimisers"] = [_texts(run.vector(w)) for w in asked.minimisers]
     if asked.points:
-        made["points"] = {name: _texts(run.vector(Vec({f"point_{name}": fmpq(1)}))) for name in asked.points}
+        instance["points"] = {name: _texts(run.vector(Vec({f"point_{name}": fmpq(1)}))) for name in asked.points}
     if asked.errors:
         shift = [[[_shift(run.vector(error))] for error in row] for row in asked.errors]
-        made["oracle"] = {"step": [["1"] * len(row) for row in asked.errors], "shift": shift}
-    made["clients"] = [
+        instance["oracle"] = {"step": [["1"] * len(row) for row in asked.errors], "shift": shift}
+    instance["clients"] = [
         {"kind": "table", "mu": str(mu), "L": None if L is None else str(L), "points": _points(table, run)}
         for table, mu, L in zip(asked.tables, asked.mu, asked.L, strict=True)
     ]
     if asked.penalty:
-        made["regulariser"] = {"kind": "table", "points": _points(asked.penalty, run)}
-    return made
+        instance["regulariser"] = {"kind": "table", "points": _points(asked.penalty, run)}
+    return instance
 
 
-def _points(table: Sequence[Entry], run: Run) -> list[Row]:
+def _points(table: Sequence[Entry], run: Run) -> list[Json]:
     """Every point once."""
-    each: dict[str, Row] = {}
+    each: dict[str, Json] = {}
     for entry in table:
         x, g, f = _texts(run.vector(entry.x)), _texts(run.vector(entry.g)), str(run.value(entry.f))
         each.setdefault(str((x, g, f)), {"x": x, "g": g, "f": f})
@@ -372,48 +370,50 @@ def _root_above(square: fmpq) -> Fraction:
 
 
 def _upper(
-    claim: Mapping[str, Any], point: Point, asked: Programme, shape: Blocks, best: Solved, quick: bool
-) -> tuple[Fraction | None, Row | None]:
+    claim: Json, point: Point, asked: Programme, shape: Blocks, best: Solved, quick: bool
+) -> tuple[Fraction | None, Json | None]:
     """The smallest factor that the kernel accepts a proof of: the one that is attained, or one just above."""
-    made: Row = {"format": PROOF, "statement": claim["id"], "claim": claim, "point": point.data, "at": dict(point.at)}
+    head: Json = {"format": PROOF, "statement": claim["id"], "claim": claim, "point": point.data, "at": dict(point.at)}
 
-    def proof_of(found: Proved) -> Row:
-        used = {name: str(x) for name, x in found.multipliers.items() if x}
-        return {**made, "factor": str(found.factor), "multipliers": used}
+    def proof_of(one: Proved) -> Json:
+        used = {name: str(x) for name, x in one.multipliers.items() if x}
+        return {**head, "factor": str(one.factor), "multipliers": used}
 
-    def accepted(found: Proved) -> bool:
-        if not _looks_right(asked, found):
+    def accepted(one: Proved) -> bool:
+        if not _looks_right(asked, one):
             return False
         try:
-            prove(proof_of(found))
+            prove(proof_of(one))
         except (Malformed, Rejected):
             return False
         return True
 
     on = face(shape, best)
-    found = None if on is None else attained(asked, shape, best, on, accepted)
+    best_proof = None if on is None else attained(asked, shape, best, on, accepted)
 
     def beside(factor: fmpq | None, inside: Solved) -> Proved | None:
         edges = [edge for least in IDLE if (edge := idle(shape, inside, least)) is not None]
         tried = (attained(asked, shape, inside, edge, accepted, factor) for edge in distinct(edges))
-        return next((made for made in tried if made is not None), None)
+        return next((proof for proof in tried if proof is not None), None)
 
     def near(one: Proved | None) -> bool:
         return one is not None and float(one.factor) <= best.factor + LOOSE * max(best.factor, LITTLE)
 
     ways = [lambda: beside(None, best), lambda: next(proofs(asked, shape, best, accepted, beside), None)]
     for way in reversed(ways) if quick else ways:  # the first is exact, the second is faster
-        if near(found):
+        if near(best_proof):
             break
-        found = min((one for one in (found, way()) if one is not None), key=lambda one: one.factor, default=None)
-    return (None, None) if found is None else (_fraction(found.factor), proof_of(found))
+        best_proof = min(
+            (one for one in (best_proof, way()) if one is not None), key=lambda one: one.factor, default=None
+        )
+    return (None, None) if best_proof is None else (_fraction(best_proof.factor), proof_of(best_proof))
 
 
-def _looks_right(asked: Programme, found: Proved) -> bool:
+def _looks_right(asked: Programme, proof: Proved) -> bool:
     """Whether it is worth the kernel's time."""
-    if any(x.height_bits() > LONG for x in found.multipliers.values()):
+    if any(x.height_bits() > LONG for x in proof.multipliers.values()):
         return False
-    left = rest(asked, found.factor, dict(found.multipliers))
+    left = rest(asked, proof.factor, dict(proof.multipliers))
     if left.linear or left.constant < 0:
         return False
     place, matrix = places(asked.leaves), np.zeros((len(asked.leaves),) * 2)

@@ -50,7 +50,7 @@ class Comparison:
         return self.gives / self.claims if self.upper else self.claims / self.gives
 
     def restated(self, relation: Relational) -> Comparison:
-        """The same comparison for a changed claim."""
+        """What the proof gives, compared with a changed claim."""
         return replace(self, gives=relation.lhs if self.own else self.gives, claims=relation.rhs)
 
     def sampler(self) -> Sampler:
@@ -122,11 +122,11 @@ def violated(comparison: Comparison) -> Point | None:
     relation, conditions = comparison.relation, conjuncts(*comparison.conditions)
     if entangled(relation, *conditions):
         return None
-    found = violation(relation, conditions, comparison.sampler(), SAMPLES)
-    if found is None:
+    worst = violation(relation, conditions, comparison.sampler(), SAMPLES)
+    if worst is None:
         _, best = supremum(comparison)
-        found = best if best is not None and violates(relation, conditions, best) else None
-    return found
+        worst = best if best is not None and violates(relation, conditions, best) else None
+    return worst
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -146,7 +146,7 @@ class Search:
         return Search(comparison, printed, sampler, pool)
 
     def ratio(self, relation: Relational) -> Compiled | None:
-        """Of the changed claim; None if it is the same, or about something else altogether."""
+        """The ratio of the changed claim; None if nothing has changed, or if it is about something else altogether."""
         before, after = self.before, self.before.restated(relation)
         if after == before or not set(quantities(after.gives, after.claims)) <= set(self.sampler.variables):
             return None

@@ -42,11 +42,11 @@ def coefficients(gives: Expr, claims: Expr) -> float | None:
 
 def _terms(side: Expr) -> dict[Expr, Expr] | None:
     """Monomial -> coefficient; None unless all coefficients are positive."""
-    found: dict[Expr, Expr] = {}
+    monomials: dict[Expr, Expr] = {}
     for term in Add.make_args(expand(side)):
         number, rest = term.as_independent(*term.free_symbols, *quantities(term), as_Add=False)
-        found[rest] = found.get(rest, 0) + number
-    return found if found and all(c.is_positive for c in found.values()) else None
+        monomials[rest] = monomials.get(rest, 0) + number
+    return monomials if monomials and all(c.is_positive for c in monomials.values()) else None
 
 
 def unbounded(gives: Expr, claims: Expr, relation: Boolean, conditions: Sequence[Boolean], sampler: Sampler) -> bool:

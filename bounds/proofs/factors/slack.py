@@ -70,8 +70,8 @@ def relaxations(statement: Statement, closure: tuple[Statement, ...]) -> Iterato
 def room(statement: Statement, argument: Argument, closure: tuple[Statement, ...]) -> Iterator[Slack]:
     """Conditions of cited statements that are met with room: they could be 1 % tighter."""
     goal, derivation = view(statement), statement.follows_from[0]
-    given = [k.claim for k in knowns_of(argument) if k.kind in ("premise", "shown")]
-    premises = [claim for claim in given if not claim.atoms(AppliedUndef)]
+    taken_claims = [k.claim for k in knowns_of(argument) if k.kind in ("premise", "shown")]
+    premises = [claim for claim in taken_claims if not claim.atoms(AppliedUndef)]
     for cited in (s for s in closure if s.id in derivation.cites):
         for constant in constants(cited, ("when",)):
             for factor in (Rational(99, 100), Rational(101, 100)):

@@ -81,7 +81,7 @@ def terms(small: Expr, large: Expr, conditions: Sequence[Boolean], relation: int
     alone = [t for t in right if t not in left]
     unlike = [t for t in left if t not in right]
     whole = Add(*(c * t for t, c in right.items()))
-    found = [
+    compared = [
         Term(relation, _shown(t, have), _shown(t, have), float(left[t] / right[t])) for t in left if t not in unlike
     ]
     covering: set[Expr] = set()
@@ -90,18 +90,18 @@ def terms(small: Expr, large: Expr, conditions: Sequence[Boolean], relation: int
         against, factor = _covered(left[t] * t, {o: right[o] * o for o in others}, whole, conditions)
         covering |= set() if against is None else {against}
         shown = None if against is None else _shown(against, want)
-        found.append(Term(relation, _shown(t, have), shown, factor))
+        compared.append(Term(relation, _shown(t, have), shown, factor))
     only = [_shown(t, want) for t in alone if t not in covering]
-    return (*found, *(Term(relation, t, t, 0.0) for t in only))
+    return (*compared, *(Term(relation, t, t, 0.0) for t in only))
 
 
 def _moved(side: Mapping[Expr, Rational], other: Mapping[Expr, Rational]) -> dict[Expr, Rational]:
     """The positive terms of one side, and the negative ones of the other."""
-    found = {t: c for t, c in side.items() if c > 0}
+    positive_terms = {t: c for t, c in side.items() if c > 0}
     for t, c in other.items():
         if c < 0:
-            found[t] = found.get(t, Rational(0)) - c
-    return found
+            positive_terms[t] = positive_terms.get(t, Rational(0)) - c
+    return positive_terms
 
 
 def _shown(term: Expr, side: Mapping[Expr, Rational]) -> Expr:
@@ -112,23 +112,23 @@ def _shown(term: Expr, side: Mapping[Expr, Rational]) -> Expr:
 
 def written(sides: Sequence[Expr], conditions: Sequence[Boolean]) -> tuple[list[Boolean], list[Expr]]:
     """Without the symbols that a condition defines."""
-    given = list(conjuncts(*conditions))
-    for c in list(given):
+    unsolved = list(conjuncts(*conditions))
+    for c in list(unsolved):
         if isinstance(c, Eq) and isinstance(c.lhs, Symbol) and c.lhs not in c.rhs.free_symbols:
-            given = [d.subs(c.lhs, c.rhs) for d in given if d != c]
+            unsolved = [d.subs(c.lhs, c.rhs) for d in unsolved if d != c]
             sides = [side.subs(c.lhs, c.rhs) for side in sides]
-    return [c for c in given if c is not true], list(sides)
+    return [c for c in unsolved if c is not true], list(sides)
 
 
 def _monomials(side: Expr) -> dict[Expr, Rational]:
     """Everything but its number -> its number."""
-    found: dict[Expr, Rational] = {}
+    numbers: dict[Expr, Rational] = {}
     for term in Add.make_args(expand(side)):
         number, rest = term.as_coeff_Mul()
         if not isinstance(number, Rational):  # a float, pi: part of the term
             number, rest = Rational(1), term
-        found[rest] = found.get(rest, Rational(0)) + number
-    return {rest: number for rest, number in found.items() if number != 0}
+        numbers[rest] = numbers.get(rest, Rational(0)) + number
+    return {rest: number for rest, number in numbers.items() if number != 0}
 
 
 def _covered(
@@ -157,8 +157,8 @@ def _largest(part: Expr, other: Expr, conditions: Sequence[Boolean]) -> Share:
 
 
 def orders(statement: Statement, decisions: Sequence[Decision]) -> tuple[Term, ...]:
-    """Of a claim lhs = O(rhs) between formulas: whether every term of lhs is; `decisions` are about the whole."""
-    found: list[Term] = []
+    """A claim lhs = O(rhs) term by term: whether each term of lhs is O(rhs). `decisions` are about the whole claim."""
+    shares: list[Term] = []
     for n, (relation, decision) in enumerate(zip(statement.relations, decisions, strict=True)):
         lhs, rhs = (statement.defined(side) for side in relation.args)
         sides = [] if isinstance(relation, Ge | Gt) else [(lhs, rhs)]
@@ -171,8 +171,8 @@ def orders(statement: Statement, decisions: Sequence[Decision]) -> tuple[Term, .
                     if alone
                     else _dominated(statement, Lt if isinstance(relation, Lt | Gt) else Le, part, large)
                 )
-                found.append(Term(n, part, large, "bounded" if decided.proved else None))
-    return tuple(found)
+                shares.append(Term(n, part, large, "bounded" if decided.proved else None))
+    return tuple(shares)
 
 
 def _dominated(statement: Statement, relation: type[Relational], part: Expr, whole: Expr) -> Decision:

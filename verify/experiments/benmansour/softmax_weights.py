@@ -22,7 +22,7 @@ from fedaudit.problems.runs.interpreter import run as run_method
 
 from ...search.seeds import seed_for
 from ...search.tree_arrays import Array
-from .. import Experiment, Outcome
+from .. import Experiment, Outcome, TableRow
 
 ID = "benmansour/rem10-alpha-limit"
 D, E, PATHS = 3, 2, 16
@@ -123,26 +123,31 @@ def with_steps(seed: int, how: Steps) -> Weights:
 
 
 def run(seed: int, effort: float) -> Outcome:
-    """With the paper's own step sizes first, then with others."""
-    seen = {how.name: with_steps(seed, how) for how in (PRINTED, *SETTLED)}
-    rows: tuple[dict[str, Any], ...] = tuple(
-        {"steps": name, "problem": problem, "slope": round(slope, 3), "last distance": float(made.curves[problem][-1])}
-        for name, made in seen.items()
-        for problem, slope in made.slopes.items()
+    """What is seen with the paper's own step sizes, and then with others."""
+    by_steps = {how.name: with_steps(seed, how) for how in (PRINTED, *SETTLED)}
+    rows: tuple[TableRow, ...] = tuple(
+        {
+            "steps": name,
+            "problem": problem,
+            "slope": round(slope, 3),
+            "last distance": float(weights.curves[problem][-1]),
+        }
+        for name, weights in by_steps.items()
+        for problem, slope in weights.slopes.items()
     )
     told = "; ".join(
-        f"{name}: {_listed(made)}, {'shown' if made.shown else 'not shown'}" for name, made in seen.items()
+        f"{name}: {_listed(weights)}, {'shown' if weights.shown else 'not shown'}" for name, weights in by_steps.items()
     )
     reason = (
         "slope of log max|alpha - p| against log t (1/t is -1, a limit off p is 0) with one minimiser and noise, one "
         f"minimiser and exact gradients, minimisers 0.1 and 2 apart; as printed, {told}"
     )
-    under = tuple(how.name for how in SETTLED if seen[how.name].shown)
-    return Outcome(seen[PRINTED.name].shown, reason, len(seen) * len(CASES) * PATHS, rows, under)
+    under = tuple(how.name for how in SETTLED if by_steps[how.name].shown)
+    return Outcome(by_steps[PRINTED.name].shown, reason, len(by_steps) * len(CASES) * PATHS, rows, under)
 
 
-def _listed(made: Weights) -> str:
-    return ", ".join(f"{slope:.2f}" for slope in made.slopes.values())
+def _listed(weights: Weights) -> str:
+    return ", ".join(f"{slope:.2f}" for slope in weights.slopes.values())
 
 
 EXPERIMENT = Experiment(ID, run, observed, SETTLED_AFTER)

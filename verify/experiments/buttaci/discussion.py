@@ -16,7 +16,7 @@ from fedaudit.bounds.catalogue.discovery import statement
 
 from ...search.seeds import seed_for
 from ...search.tree_arrays import Array
-from .. import Outcome
+from .. import Outcome, TableRow
 from ..displays import Answer, Claim, Display, Rebuilt, table
 from ..formulas import values
 from . import speed
@@ -41,28 +41,28 @@ Params = Mapping[str, Array | float]
 
 def bound(identifier: str) -> Callable[..., Array]:
     """The printed right-hand side of a theorem on arrays; S = sum p_i^2 and Delta are numbers of their own."""
-    made = statement(identifier)
-    inner: Any = {name: x for name, x in made.where.items() if str(name) not in MEASURED}
-    rhs: Any = made.relations[0].args[1]
+    theorem = statement(identifier)
+    inner: Any = {name: x for name, x in theorem.where.items() if str(name) not in MEASURED}
+    rhs: Any = theorem.relations[0].args[1]
     while any(name in rhs.free_symbols for name in inner):
         rhs = rhs.subs(inner)
     names = {str(symbol) for symbol in rhs.free_symbols}
 
-    def evaluated(**given: Array | float) -> Array:
-        known = {**given, "Delta_inf": given["Delta"]}
-        return values(rhs, **{name: x for name, x in known.items() if name in names})
+    def evaluated(**constants: Array | float) -> Array:
+        scalars = {**constants, "Delta_inf": constants["Delta"]}
+        return values(rhs, **{name: x for name, x in scalars.items() if name in names})
 
     return evaluated
 
 
 def side(identifier: str, which: int) -> Callable[..., Array]:
     """One side of the relation of a claim about formulas."""
-    made = statement(identifier)
-    expr: Any = made.defined(made.relations[0].args[which])
+    claim = statement(identifier)
+    expr: Any = claim.defined(claim.relations[0].args[which])
     names = {str(symbol) for symbol in expr.free_symbols}
 
-    def evaluated(**given: Array | float) -> Array:
-        return values(expr, **{name: x for name, x in given.items() if name in names})
+    def evaluated(**constants: Array | float) -> Array:
+        return values(expr, **{name: x for name, x in constants.items() if name in names})
 
     return evaluated
 
@@ -76,9 +76,9 @@ def drawn(seed: int, label: str, n: int = DRAWS) -> dict[str, Array]:
 
     mu, G = power(-2, 2), power(-2, 2)
     L = mu * power(0, 3)
-    found = {"mu": mu, "L": L, "alpha": L * power(-2, 2), "beta": rng.uniform(0.02, 1, n), "G": G}
-    found |= {"sigma": G * rng.uniform(0, 1, n), "Delta": power(-2, 2), "Gamma": power(-3, 1), "S": power(-2, 0)}
-    return found | {"E": rng.integers(1, 30, n).astype(float)}
+    constants = {"mu": mu, "L": L, "alpha": L * power(-2, 2), "beta": rng.uniform(0.02, 1, n), "G": G}
+    constants |= {"sigma": G * rng.uniform(0, 1, n), "Delta": power(-2, 2), "Gamma": power(-3, 1), "S": power(-2, 0)}
+    return constants | {"E": rng.integers(1, 30, n).astype(float)}
 
 
 # --- contraction ------------------------------------------------------------------------------------------------------
@@ -99,11 +99,12 @@ def factors(at: Params) -> dict[str, Array]:
 
 
 def ordered(seed: int) -> Outcome:
-    found = factors(drawn(seed, "contraction"))
-    ours, avg, prox = found.values()
+    by_method = factors(drawn(seed, "contraction"))
+    ours, avg, prox = by_method.values()
     holds = (ours <= avg * (1 + NEAR)) & (avg <= prox * (1 + NEAR)) & (prox < 1)
     rows = [
-        {"method": name, "smallest": x.min(), "median": np.median(x), "largest": x.max()} for name, x in found.items()
+        {"method": name, "smallest": x.min(), "median": np.median(x), "largest": x.max()}
+        for name, x in by_method.items()
     ]
     reason = f"the factors of the bounds of theorems 4.1 and 4.4 are in this order at {holds.sum()} of {DRAWS} points"
     return Outcome(bool(holds.all()), reason, DRAWS, table(rows))
@@ -131,7 +132,7 @@ def floors(seed: int) -> Outcome:
     shrunk = floor_fedprox(alpha, at) / floor_fedprox(0 * alpha, at)
     off = np.abs(shrunk / (at["L"] / (at["L"] + alpha)) - 1).max()
     last = shrunk[:, -1]
-    rows: list[dict[str, Any]] = [
+    rows: list[TableRow] = [
         {"what": "exponent of 1/beta in the perturbed floor", "smallest": power.min(), "largest": power.max()},
         {"what": "FedProx's floor at alpha = 10 L over FedAvg's", "smallest": last.min(), "largest": last.max()},
     ]
@@ -173,7 +174,7 @@ def best_steps(name: str, at: Params) -> Array:
 
 def local_steps(seed: int) -> Outcome:
     at = drawn(seed, "steps", 400) | {"Delta": np.zeros(400)}  # Delta moves no minimum and hides it in rounding
-    rows: list[dict[str, Any]] = []
+    rows: list[TableRow] = []
     for name in CASES:
         off = np.abs(best_steps(name, at) / printed_steps(name, at) - 1)
         rows.append({"method": name, "median E": np.median(printed_steps(name, at)), "largest difference": off.max()})
@@ -236,7 +237,7 @@ def printed_iterations(name: str, accuracy: Array, at: Params) -> Array:
 def complexities(seed: int) -> Outcome:
     """T over the printed order, for smaller and smaller accuracies."""
     at = {name: x[:200, None] for name, x in drawn(seed, "iterations").items()}
-    rows: list[dict[str, Any]] = []
+    rows: list[TableRow] = []
     for name, (identifier, _) in NONCONVEX.items():
         accuracy = bound(identifier)(**{**at, "T": 1.0}) * 10 ** -DECADES[None]
         ratio = iterations(name, accuracy, at) / printed_iterations(name, accuracy, at)

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import pairwise
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 
@@ -18,7 +18,7 @@ from fedaudit.problems.data.network_data import Observed, digits, observe
 
 from ...search.seeds import seed_for
 from ...search.tree_arrays import Array
-from .. import Outcome
+from .. import Outcome, TableRow
 from ..displays import Answer, Claim, Display, Rebuilt, table
 
 Panel = Literal["misalignment", "spectrum", "homogeneity"]
@@ -58,7 +58,7 @@ def from_normal(x: Array) -> float:
     return float(np.abs(normal_cdf(z) - rank).max())
 
 
-def row(n: Observed) -> dict[str, Any]:
+def row(n: Observed) -> TableRow:
     """One level in numbers."""
     mis = n.misalignments
     return {
@@ -77,8 +77,8 @@ def row(n: Observed) -> dict[str, Any]:
 def rising(networks: Sequence[Observed]) -> Outcome:
     """The mean misalignment by class imbalance."""
     means = {data: [float(n.misalignments.mean()) for n in levels(networks, data)] for data in (0.0, 1.0)}
-    shown = all(a < b for found in means.values() for a, b in pairwise(found))
-    told = "; ".join(f"phi^2 = {data:g}: {_list(found)}" for data, found in means.items())
+    shown = all(a < b for mean in means.values() for a, b in pairwise(mean))
+    told = "; ".join(f"phi^2 = {data:g}: {_list(mean)}" for data, mean in means.items())
     return _said(networks, shown, f"mean misalignment for 1/kappa = 0, 1, 10, 100; {told}", "mean misalignment")
 
 
@@ -108,8 +108,8 @@ def lognormal(networks: Sequence[Observed]) -> Outcome:
 def lower(networks: Sequence[Observed]) -> Outcome:
     """The median eigenvalue by class imbalance."""
     medians = {data: [float(np.median(n.eigenvalues)) for n in levels(networks, data)] for data in (0.0, 1.0)}
-    shown = all(a > b for found in medians.values() for a, b in pairwise(found))
-    told = "; ".join(f"phi^2 = {data:g}: {_list(found)}" for data, found in medians.items())
+    shown = all(a > b for median in medians.values() for a, b in pairwise(median))
+    told = "; ".join(f"phi^2 = {data:g}: {_list(median)}" for data, median in medians.items())
     return _said(networks, shown, f"median eigenvalue for 1/kappa = 0, 1, 10, 100; {told}", "median eigenvalue")
 
 
@@ -125,15 +125,15 @@ def altered(networks: Sequence[Observed]) -> Outcome:
 
 def decay(networks: Sequence[Observed]) -> Outcome:
     """Homogeneity by class imbalance, and what is left of its drop beyond 10."""
-    found = {data: [float(n.homogeneity.mean()) for n in levels(networks, data)] for data in (0.0, 1.0)}
-    falls = all(a > b for h in found.values() for a, b in pairwise(h))
-    rest = {data: (h[2] - h[3]) / (h[0] - h[3]) for data, h in found.items()}
+    by_data = {data: [float(n.homogeneity.mean()) for n in levels(networks, data)] for data in (0.0, 1.0)}
+    falls = all(a > b for h in by_data.values() for a, b in pairwise(h))
+    rest = {data: (h[2] - h[3]) / (h[0] - h[3]) for data, h in by_data.items()}
     told = "; ".join(
         f"phi^2 = {data:g}: {_list(h)}, of the whole drop {100 * rest[data]:.2g} % beyond 10"
-        for data, h in found.items()
+        for data, h in by_data.items()
     )
     shown = falls and max(rest.values()) < NEGLIGIBLE
-    slopes = [(h[2] - h[3]) / 90 / ((h[0] - h[2]) / 10) for h in found.values()]
+    slopes = [(h[2] - h[3]) / 90 / ((h[0] - h[2]) / 10) for h in by_data.values()]
     steep = f"{100 * max(slopes):.2g} % of the slope from 0 to 10"
     under = (f"per unit of 1/kappa ({steep}; the whole drop was asked first)",)
     read = under if falls and max(slopes) < NEGLIGIBLE else ()
@@ -142,11 +142,11 @@ def decay(networks: Sequence[Observed]) -> Outcome:
 
 def invariant(seed: int) -> Outcome:
     """Homogeneity by the number of clients: of the same data, and of the first clients of one network."""
-    rows: list[dict[str, Any]] = []
+    rows: list[TableRow] = []
     for several in zip(*(levels(grid(seed, C), 0.0) for C in CLIENTS), strict=True):
         divided = [float(n.homogeneity.mean()) for n in several]
         fewer = [among(several[-1], C) for C in CLIENTS]
-        level: dict[str, Any] = {"1/kappa": several[0].class_imbalance}
+        level: TableRow = {"1/kappa": several[0].class_imbalance}
         level |= {f"C = {C}": h for C, h in zip(CLIENTS, divided, strict=True)}
         level |= {f"first {C} of {CLIENTS[-1]}": h for C, h in zip(CLIENTS[:-1], fewer, strict=False)}
         rows.append(level | {"change": max(divided) / min(divided) - 1, "left out": max(fewer) / min(fewer) - 1})
@@ -191,55 +191,55 @@ def _upto(holds: Mapping[float, bool]) -> tuple[str, ...]:
     return (part,) if all(holds[x] for x in first) and not holds[last] else ()
 
 
-def _list(found: Sequence[float]) -> str:
-    return ", ".join(f"{x:.3g}" for x in found)
+def _list(numbers: Sequence[float]) -> str:
+    return ", ".join(f"{x:.3g}" for x in numbers)
 
 
-def _percent(found: Sequence[float]) -> str:
-    return ", ".join(f"{x:.2g} %" for x in found)
+def _percent(numbers: Sequence[float]) -> str:
+    return ", ".join(f"{x:.2g} %" for x in numbers)
 
 
 def figure_3_3(seed: int) -> Rebuilt:
-    found = grid(seed)
+    networks = grid(seed)
     claims = (
-        ("rising", "The more the classes are imbalanced, the larger the mean misalignment.", rising(found)),
+        ("rising", "The more the classes are imbalanced, the larger the mean misalignment.", rising(networks)),
         (
             "tails",
             "At the same class imbalance, unequal amounts of data shift the peak and lengthen the tail.",
-            tails(found),
+            tails(networks),
         ),
-        ("lognormal", "Misalignments look log-normal, as assumption 3.3 has it.", lognormal(found)),
+        ("lognormal", "Misalignments look log-normal, as assumption 3.3 has it.", lognormal(networks)),
     )
-    picture = Networks(found, ("misalignment",), "buttaci, figure 3.3: client misalignment")
+    picture = Networks(networks, ("misalignment",), "buttaci, figure 3.3: client misalignment")
     return Rebuilt(picture, _answers("fig3.3", claims))
 
 
 def figure_3_4(seed: int) -> Rebuilt:
-    found = grid(seed)
+    networks = grid(seed)
     claims = (
-        ("lower", "The more the classes are imbalanced, the lower the eigenvalues of the Laplacian.", lower(found)),
+        ("lower", "The more the classes are imbalanced, the lower the eigenvalues of the Laplacian.", lower(networks)),
         (
             "altered",
             "Unequal amounts of data alter the spectrum of homogeneous networks more than that of heterogeneous ones.",
-            altered(found),
+            altered(networks),
         ),
     )
-    picture = Networks(found, ("spectrum",), "buttaci, figure 3.4: eigenvalues of the Laplacian")
+    picture = Networks(networks, ("spectrum",), "buttaci, figure 3.4: eigenvalues of the Laplacian")
     return Rebuilt(picture, _answers("fig3.4", claims))
 
 
 def figure_3_5(seed: int) -> Rebuilt:
-    found = grid(seed)
+    networks = grid(seed)
     claims = (
         (
             "decay",
             "Homogeneity decays as the class imbalance grows, mostly from 0 to 10; beyond that the change is almost "
             "negligible (read: less than a tenth of the whole drop).",
-            decay(found),
+            decay(networks),
         ),
         ("clients", "Homogeneity does not depend on the number of participants.", invariant(seed)),
     )
-    picture = Networks(found, ("homogeneity",), "buttaci, figure 3.5: network homogeneity")
+    picture = Networks(networks, ("homogeneity",), "buttaci, figure 3.5: network homogeneity")
     return Rebuilt(picture, _answers("fig3.5", claims))
 
 

@@ -9,7 +9,6 @@ are needed. A coordinate of curvature L in which nothing moves makes L the smoot
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -21,7 +20,7 @@ from fedaudit.problems.runs.interpreter import run as run_method
 from ...search.lowered_claim import lower
 from ...search.seeds import seed_for
 from ...search.tree_arrays import Array, Evaluator, Quantity, Table
-from .. import Experiment, Outcome
+from .. import Experiment, Outcome, TableRow
 
 ID = "buttaci/sec4.4-speed"
 OURS, FEDAVG = "buttaci/thm4.4-I", "buttaci/thm4.1-I"
@@ -111,8 +110,8 @@ def race(family: Family, n: int, rng: np.random.Generator) -> Race:
     method, graph = lower(statement(OURS)).claim["method"], pairs / p[..., None]
     runs: list[dict[str, Array]] = []
     for share in (beta, np.ones(n)):
-        known = Table(n, {"beta": share}, {"gamma": Quantity(gamma, (0,))}, {"E": E, "T": T})
-        scalar = Evaluator(known, {"t": ("0", str(T - 1)), "k": ("0", str(E - 1))})
+        table = Table(n, {"beta": share}, {"gamma": Quantity(gamma, (0,))}, {"E": E, "T": T})
+        scalar = Evaluator(table, {"t": ("0", str(T - 1)), "k": ("0", str(E - 1))})
         noise = v if family.noise else None
         setup = Setup(problem, start, scalar, E, T, v=noise, graph=graph, w_star=problem.minimiser())
         runs.append(run_method(method, setup))
@@ -138,20 +137,20 @@ def _bound(identifier: str, table: Table) -> Array:
     return np.broadcast_to(evaluator(claim["then"][0][2]), evaluator.shape)
 
 
-def table_row(made: Race) -> dict[str, Any]:
+def table_row(race: Race) -> TableRow:
     """One family: how often the bound is smaller, what the gap does there, after a tenth of the run and at its end."""
-    says, gains = made.promised > 0, 1 - made.gap / made.gap_avg
-    early, last = gains[:, made.family.T // 10], gains[:, -1]
-    gain = made.realised[says]
-    row: dict[str, Any] = {
-        "family": made.family.name, "C": made.family.C, "E": made.family.E, "rounds": made.family.T,
+    says, gains = race.promised > 0, 1 - race.gap / race.gap_avg
+    early, last = gains[:, race.family.T // 10], gains[:, -1]
+    gain = race.realised[says]
+    row: TableRow = {
+        "family": race.family.name, "C": race.family.C, "E": race.family.E, "rounds": race.family.T,
         "instances": len(says), "smaller bound": int(says.sum()), "then smaller gap": int((gain > EQUAL).sum()),
         "then equal gap": int((abs(gain) <= EQUAL).sum()), "then larger gap": int((gain < -EQUAL).sum()),
         "smaller gap early": int((early > EQUAL).sum()), "larger gap early": int((early < -EQUAL).sum()),
         "smaller gap at the end": int((last > EQUAL).sum()), "larger gap at the end": int((last < -EQUAL).sum()),
     }  # fmt: skip
     if says.any():
-        row |= {"median gain promised": _short(made.promised[says]), "median gain realised": _short(gain)}
+        row |= {"median gain promised": _short(race.promised[says]), "median gain realised": _short(gain)}
     return row
 
 
@@ -163,10 +162,10 @@ def run(seed: int, effort: float) -> Outcome:
     """The whole comparison; more effort means more instances."""
     factor = min(MOST, max(LEAST, effort / 10))
     races = [race(f, round(factor * f.instances), _rng(seed, number)) for number, f in enumerate(FAMILIES)]
-    rows = tuple(table_row(made) for made in races)
+    rows = tuple(table_row(race) for race in races)
     total = {name: sum(row[name] for row in rows) for name in rows[0] if name not in ("family", "C", "E", "rounds")}
-    promised = np.concatenate([made.promised for made in races])
-    realised = np.concatenate([made.realised for made in races])
+    promised = np.concatenate([race.promised for race in races])
+    realised = np.concatenate([race.realised for race in races])
     says = promised > 0
     others = [row for row in rows if row["family"] == "any"]
     reason = (

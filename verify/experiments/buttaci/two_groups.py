@@ -43,8 +43,8 @@ def _picture(
     exact, lower = _both(bounds[0], shape, numbers, curvature=1.0)
     _, upper = _both(bounds[1], shape, numbers, curvature=0.5, ratio=1.0)  # every f_i is mu/2-strongly convex
     lhs = np.concatenate([exact, *(_both(name, shape, numbers, curvature=1.0)[0] for name in others)])
-    given = ", ".join(f"{name} = {x:g}" for name, x in numbers.items())
-    caption = f"two-group quadratic of B.4 with mu = 1, {given}, C = {shape['C']}, E = {shape['E']}, step size {step}"
+    sizes = ", ".join(f"{name} = {x:g}" for name, x in numbers.items())
+    caption = f"two-group quadratic of B.4 with mu = 1, {sizes}, C = {shape['C']}, E = {shape['E']}, step size {step}"
     curves = along(shown, np.arange(shape["T"] + 1), "round $t$", lhs, np.repeat(lower, len(lhs), axis=0), caption, "F")
     extra = {"upper bound": upper[0], "exact expectation": exact[0], "lower bound": lower[0]}
     return replace(curves, tightest=0, extra=extra)

@@ -69,10 +69,10 @@ def crossings() -> tuple[Crossing, Crossing]:
 def table_1(b: int = 10, I: int = 10, M: int = 1000) -> tuple[Row, ...]:  # noqa: E741 (the paper's letters)
     """The twelve printed rows, those with the same formula together, the paper's own first."""
     x = np.logspace(0, 8, 81)
-    found: dict[Any, list[str]] = {}
+    names_by_order: dict[Any, list[str]] = {}
     rows = {k: s for k, s in catalogue().items() if k.startswith("yuan/table1-") and "~" not in k}
-    for key, made in sorted(rows.items(), key=lambda item: "table1-thm" not in item[0]):
-        found.setdefault(made.order, []).append(key.removeprefix("yuan/table1-"))
+    for key, row in sorted(rows.items(), key=lambda item: "table1-thm" not in item[0]):
+        names_by_order.setdefault(row.order, []).append(key.removeprefix("yuan/table1-"))
     glossary = next(iter(rows.values())).glossary
     return tuple(
         Row(
@@ -82,5 +82,5 @@ def table_1(b: int = 10, I: int = 10, M: int = 1000) -> tuple[Row, ...]:  # noqa
             values(row, epsilon=1 / x, b=b, I=I, M=M),
             names[0].startswith("thm"),
         )
-        for row, names in found.items()
+        for row, names in names_by_order.items()
     )

@@ -12,7 +12,7 @@ from fedaudit.bounds.papers.zhang.methods import COMPACT, PROPOSED
 from fedaudit.problems.losses.logistic import Reading
 
 from ...search.tree_arrays import Array
-from .. import Experiment, Outcome
+from .. import Experiment, Outcome, TableRow
 from .logistic import (
     DEFAULT,
     LIMIT,
@@ -21,7 +21,7 @@ from .logistic import (
     SETTLED_AFTER,
     STOCHASTIC,
     TAU_STOCHASTIC,
-    Seen,
+    Observation,
     looks,
     observed,
     optimality,
@@ -46,30 +46,30 @@ class Race:
     figure: str = "zhang.race"
 
 
-def row(seed: int, seen: Seen) -> dict[str, Any]:
+def row(seed: int, observation: Observation) -> TableRow:
     """One reading: on how many data sets each tau reaches machine precision."""
-    look, curves, moving = seen.look, seen.curves, seen.moving
+    look, curves, moving = observation.look, observation.curves, observation.moving
     done = {tau: [reached(curves[tau][k], PRECISION) is not None for k in moving] for tau in LIMIT}
     L = look.task(seed).problem.smoothness()
     idle = look.draws - len(moving)
-    made: dict[str, Any] = {"reading": look.name, "data sets": look.draws, "optimal at the start": idle}
-    made |= {"median eta~ L, tau = 1": _short(60 * float(np.median(L)))}
+    summary: TableRow = {"reading": look.name, "data sets": look.draws, "optimal at the start": idle}
+    summary |= {"median eta~ L, tau = 1": _short(60 * float(np.median(L)))}
     for tau in LIMIT:
-        made |= {f"reach, tau = {tau}": sum(done[tau])}
+        summary |= {f"reach, tau = {tau}": sum(done[tau])}
         if moving:
-            made |= {f"median of the best, tau = {tau}": _short(np.median([curves[tau][k].min() for k in moving]))}
-    return made | {"reach both": sum(a and b for a, b in zip(*done.values(), strict=True))}
+            summary |= {f"median of the best, tau = {tau}": _short(np.median([curves[tau][k].min() for k in moving]))}
+    return summary | {"reach both": sum(a and b for a, b in zip(*done.values(), strict=True))}
 
 
-def shown(seen: dict[str, Any]) -> bool:
+def shown(summary: TableRow) -> bool:
     """For both tau on more than half of the data sets; those that start at the minimiser count neither way."""
-    return 2 * seen["reach both"] > seen["data sets"] - seen["optimal at the start"]
+    return 2 * summary["reach both"] > summary["data sets"] - summary["optimal at the start"]
 
 
 def run(seed: int, effort: float) -> Outcome:
     """What is printed, the settled reading on more data sets, the others on a few."""
     every = observed(seed, looks(effort))
-    rows = tuple(row(seed, seen) for seen in every)
+    rows = tuple(row(seed, observation) for observation in every)
     printed, settled, *others = rows
     works = [r["reading"] for r in others if r["reach both"]]
     idle = [r["reading"] for r in others if r["optimal at the start"] == r["data sets"]]
@@ -90,35 +90,35 @@ def run(seed: int, effort: float) -> Outcome:
     return Outcome(shown(printed), reason, sum(r["data sets"] for r in rows), rows, under)
 
 
-def _counted(seen: dict[str, Any]) -> str:
-    idle = seen["optimal at the start"]
+def _counted(row: TableRow) -> str:
+    idle = row["optimal at the start"]
     return (
-        f"{seen['reading']}: machine precision for tau = 1 on {seen['reach, tau = 1']}, for tau = 10 on "
-        f"{seen['reach, tau = 10']} and for both on {seen['reach both']} of {seen['data sets'] - idle} data sets; "
+        f"{row['reading']}: machine precision for tau = 1 on {row['reach, tau = 1']}, for tau = 10 on "
+        f"{row['reach, tau = 10']} and for both on {row['reach both']} of {row['data sets'] - idle} data sets; "
         f"{idle} more start at the minimiser and count neither way"
     )
 
 
 def floors(seed: int, number: int) -> tuple[float, float]:
     """The optimality after all rounds with tau = 1: algorithm 1 as printed, and its compact form (2)."""
-    made = task(seed, number + 1, DEFAULT).only([number])
-    printed, compact = (optimality(COMPACT, made, 1, LIMIT[1], stop=-1.0, of=name) for name in ("vstep2", "VSTEP2"))
+    sets = task(seed, number + 1, DEFAULT).only([number])
+    printed, compact = (optimality(COMPACT, sets, 1, LIMIT[1], stop=-1.0, of=name) for name in ("vstep2", "VSTEP2"))
     return float(printed[0][-1]), float(compact[0][-1])
 
 
 def centralised(seed: int, draws: int) -> list[int]:
     """Where (4), proximal gradient descent with tau = 10's eta~, gets there; for tau = 1 algorithm 1 is just (4)."""
-    made = task(seed, draws, DEFAULT)
-    curves = optimality(PROPOSED, replace(made, setup=replace(made.setup, eta_g=150.0)), 1, LIMIT[10])
+    sets = task(seed, draws, DEFAULT)
+    curves = optimality(PROPOSED, replace(sets, setup=replace(sets.setup, eta_g=150.0)), 1, LIMIT[10])
     return [k for k, curve in enumerate(curves) if curve[0] > 0 and reached(curve, PRECISION) is not None]
 
 
 def picture(seed: int) -> Race:
     """Figure 2 on the first data set that shows it."""
     number, rounds = representative(settled(seed)), {1: 1200, 10: 200}
-    made = task(seed, number + 1, DEFAULT).only([number])
+    sets = task(seed, number + 1, DEFAULT).only([number])
     curves = tuple(
-        {name: optimality(method, made, tau, rounds[tau], stop=0.0)[0] for name, method in METHODS.items()}
+        {name: optimality(method, sets, tau, rounds[tau], stop=0.0)[0] for name, method in METHODS.items()}
         for tau in LIMIT
     )
     return Race(
@@ -158,9 +158,11 @@ def stochastic(seed: int, sets: int = SETS, rounds: int = ROUNDS) -> Race:
     )
 
 
-def representative(seen: Seen) -> int:
+def representative(observation: Observation) -> int:
     """The first data set on which both tau reach machine precision; 0 if none does."""
-    there = (k for k in seen.moving if all(reached(c[k], PRECISION) is not None for c in seen.curves.values()))
+    there = (
+        k for k in observation.moving if all(reached(c[k], PRECISION) is not None for c in observation.curves.values())
+    )
     return min(there, default=0)
 
 

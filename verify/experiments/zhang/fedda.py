@@ -9,8 +9,6 @@ the model in every round (section 1.1's words) both are one method for tau = 1: 
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from fedaudit.bounds.language.method import Method
@@ -18,13 +16,13 @@ from fedaudit.bounds.papers.zhang.baselines import FEDDA, FEDDA_RESTARTED
 from fedaudit.bounds.papers.zhang.methods import PROPOSED
 
 from ...search.tree_arrays import Array
-from .. import Experiment, Outcome
+from .. import Experiment, Outcome, TableRow
 from .exact import Race, representative
 from .logistic import (
     METHODS,
     PRECISION,
     SETTLED_AFTER,
-    Seen,
+    Observation,
     Task,
     looks,
     models,
@@ -49,44 +47,44 @@ def rate(curve: Array) -> float | None:
     return float((curve[b] / curve[a]) ** (1 / (b - a)))
 
 
-def apart(made: Task, method: Method) -> Array:
+def apart(sets: Task, method: Method) -> Array:
     """The largest distance of algorithm 1's models from this method's, relative to the largest model, by data sets."""
-    ours, theirs = (models(m, made, 1, COMPARED) for m in (PROPOSED, method))
+    ours, theirs = (models(m, sets, 1, COMPARED) for m in (PROPOSED, method))
     size = np.abs(ours).max(axis=(1, 2))
     return np.abs(ours - theirs).max(axis=(1, 2)) / np.where(size > 0, size, 1.0)
 
 
-def row(seed: int, seen: Seen) -> dict[str, Any]:
+def row(seed: int, observation: Observation) -> TableRow:
     """One reading."""
-    look, runs = seen.look, seen.curves[1]
+    look, runs = observation.look, observation.curves[1]
     there = [k for k, c in enumerate(runs) if rate(c) is not None and reached(c, PRECISION) is not None]
-    made: dict[str, Any] = {"reading": look.name, "data sets": look.draws}
-    made |= {"optimal at the start": look.draws - len(seen.moving), "algorithm 1 gets there": len(there)}
+    summary: TableRow = {"reading": look.name, "data sets": look.draws}
+    summary |= {"optimal at the start": look.draws - len(observation.moving), "algorithm 1 gets there": len(there)}
     if not there:
-        return made | {"FedDA too": 0, "equal rate": 0, "same iterates": 0}
+        return summary | {"FedDA too": 0, "equal rate": 0, "same iterates": 0}
     sets, ours = look.task(seed).only(there), [runs[k] for k in there]
     theirs, distance = optimality(FEDDA, sets, 1, look.limit(1)), apart(sets, FEDDA)
     rates = [(rate(a), rate(b)) for a, b in zip(ours, theirs, strict=True)]
     off = [abs(np.log(a) / np.log(b) - 1) for a, b in rates if a and b]
-    made |= {"FedDA too": len(off), "equal rate": int(sum(x <= EQUAL for x in off))}
-    made |= {"same iterates": int((distance <= SAME).sum()), "iterates apart": float(f"{distance.max():.2g}")}
+    summary |= {"FedDA too": len(off), "equal rate": int(sum(x <= EQUAL for x in off))}
+    summary |= {"same iterates": int((distance <= SAME).sum()), "iterates apart": float(f"{distance.max():.2g}")}
     if off:
-        made |= {"largest difference of log rates": float(f"{max(off):.2g}")}
+        summary |= {"largest difference of log rates": float(f"{max(off):.2g}")}
     ends = [(reached(b, PRECISION), reached(a, PRECISION)) for a, b in zip(ours, theirs, strict=True)]
     if rounds := [a / b for a, b in ends if a and b]:
-        made |= {"FedDA's rounds over ours": [float(f"{x:.3g}") for x in (min(rounds), max(rounds))]}
-    return made
+        summary |= {"FedDA's rounds over ours": [float(f"{x:.3g}") for x in (min(rounds), max(rounds))]}
+    return summary
 
 
-def shown(seen: dict[str, Any]) -> bool:
+def shown(summary: TableRow) -> bool:
     """On every data set where algorithm 1 reaches machine precision, of which there must be one."""
-    return 0 < seen["algorithm 1 gets there"] == seen["equal rate"]
+    return 0 < summary["algorithm 1 gets there"] == summary["equal rate"]
 
 
 def run(seed: int, effort: float) -> Outcome:
     """What is printed, the settled reading on more data sets, the others on a few."""
     every = observed(seed, looks(effort))
-    rows = tuple(row(seed, seen) for seen in every)
+    rows = tuple(row(seed, observation) for observation in every)
     printed, settled, *_ = rows
     again = apart(every[1].look.task(seed), FEDDA_RESTARTED).max()
     low, high = settled.get("FedDA's rounds over ours", [np.nan, np.nan])
@@ -102,27 +100,27 @@ def run(seed: int, effort: float) -> Outcome:
     return Outcome(shown(printed), reason, sum(r["data sets"] for r in rows), rows, under)
 
 
-def _counted(seen: dict[str, Any]) -> str:
-    count, idle = seen["algorithm 1 gets there"], seen["optimal at the start"]
+def _counted(row: TableRow) -> str:
+    count, idle = row["algorithm 1 gets there"], row["optimal at the start"]
     return (
-        f"{seen['reading']}: rates to machine precision agree to 1 percent on {seen['equal rate']} of the {count} data "
-        f"sets where algorithm 1 gets there, of {seen['data sets'] - idle}; {idle} more start at the minimiser and "
+        f"{row['reading']}: rates to machine precision agree to 1 percent on {row['equal rate']} of the {count} data "
+        f"sets where algorithm 1 gets there, of {row['data sets'] - idle}; {idle} more start at the minimiser and "
         "count neither way"
     )
 
 
 def picture(seed: int) -> Race:
     """Both methods with tau = 1 on two data sets: the first that reaches machine precision, and the next."""
-    seen = settled(seed)
-    first = representative(seen)
-    found = [first, *[k for k, c in enumerate(seen.curves[1]) if k > first and rate(c) is not None][:1]]
-    sets, names = seen.look.task(seed).only(found), ("algorithm 1", "FedDA")
+    observation = settled(seed)
+    first = representative(observation)
+    chosen = [first, *[k for k, c in enumerate(observation.curves[1]) if k > first and rate(c) is not None][:1]]
+    sets, names = observation.look.task(seed).only(chosen), ("algorithm 1", "FedDA")
     both = [optimality(METHODS[name], sets, 1, 900) for name in names]
     curves = tuple(dict(zip(names, each, strict=True)) for each in zip(*both, strict=True))
     return Race(
         title=f"{ID}: one local update, full gradients",
         caption="optimality of algorithm 1 and of FedDA with the same step sizes; parallel lines are equal rates",
-        names=tuple(f"data set {k}" for k in found),
+        names=tuple(f"data set {k}" for k in chosen),
         curves=curves,
         level=PRECISION,
     )

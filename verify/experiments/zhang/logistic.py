@@ -100,37 +100,37 @@ def task(seed: int, draws: int, how: Reading, setup: Setup = FULL) -> Task:
 
 def together(tasks: Sequence[Task]) -> Task:
     """All of their data sets."""
-    problem = Logistic(np.concatenate([made.problem.ba for made in tasks]))
-    return Task(problem, np.concatenate([made.x for made in tasks]), tasks[0].setup)
+    problem = Logistic(np.concatenate([one.problem.ba for one in tasks]))
+    return Task(problem, np.concatenate([one.x for one in tasks]), tasks[0].setup)
 
 
-def rounds_of(method: Method, made: Task, tau: int, first: int, rounds: int) -> Rounds:
+def rounds_of(method: Method, sets: Task, tau: int, first: int, rounds: int) -> Rounds:
     """Rounds `first` + 1, ... with the printed step sizes; all start from algorithm 1's first post-proximal model.
 
     Fast-FedDA: the text gives no strong convexity (the loss has next to none): mu = L/10, and L is a client's.
     """
-    printed = (made.setup.eta, made.setup.eta_g)
+    printed = (sets.setup.eta, sets.setup.eta_g)
     eta, eta_g = FEDMID_STEPS if method is FEDMID else printed
-    whole, L = printed[0] * printed[1] * tau, (made.problem.ba**2).sum(axis=-1).max(axis=(1, 2)) / 4
+    whole, L = printed[0] * printed[1] * tau, (sets.problem.ba**2).sum(axis=-1).max(axis=(1, 2)) / 4
     values = {"eta": eta, "eta_g": eta_g, "eta_t": whole, "a": 60.0}
-    known = Table(len(L), {"L": L, **{name: np.array([x]) for name, x in values.items()}}, {}, {"E": tau})
-    scalar = Evaluator(known, {"t": (str(first + 1), str(first + rounds)), "k": ("0", str(tau - 1))})
-    theta = np.full(len(L), made.setup.theta)
+    constants = Table(len(L), {"L": L, **{name: np.array([x]) for name, x in values.items()}}, {}, {"E": tau})
+    scalar = Evaluator(constants, {"t": (str(first + 1), str(first + rounds)), "k": ("0", str(tau - 1))})
+    theta = np.full(len(L), sets.setup.theta)
     g = Regulariser(theta, theta, 0 * theta, affine=False, unit=theta)
-    start = made.x if method in (PROPOSED, COMPACT) else g.prox(made.x[:, None], whole)[:, 0]
-    return Rounds(made.problem, start, scalar, tau, rounds, regulariser=g, batches=_minibatches(made, first))
+    start = sets.x if method in (PROPOSED, COMPACT) else g.prox(sets.x[:, None], whole)[:, 0]
+    return Rounds(sets.problem, start, scalar, tau, rounds, regulariser=g, batches=_minibatches(sets, first))
 
 
-def _minibatches(made: Task, first: int) -> Callable[[int, int], Logistic] | None:
+def _minibatches(sets: Task, first: int) -> Callable[[int, int], Logistic] | None:
     """Samples drawn without replacement, the same for all methods; None: full gradients."""
-    b, (_, n, m, _) = made.setup.b, made.problem.ba.shape
+    b, (_, n, m, _) = sets.setup.b, sets.problem.ba.shape
     if b is None:
         return None
 
     clients = np.arange(int(n))[:, None]
 
     def drawn(t: int, k: int) -> Logistic:
-        return Logistic(made.problem.ba[:, clients, _rows(first + t, k, n, m, b)])
+        return Logistic(sets.problem.ba[:, clients, _rows(first + t, k, n, m, b)])
 
     return drawn
 
@@ -142,27 +142,27 @@ def _rows(r: int, k: int, n: int, m: int, b: int) -> Array:
     return rng.integers(0, m, (n, 1)) if b == 1 else np.argpartition(rng.random((n, m)), b, axis=-1)[:, :b]
 
 
-def models(method: Method, made: Task, tau: int, rounds: int) -> Array:
+def models(method: Method, sets: Task, tau: int, rounds: int) -> Array:
     """The server's models (data sets, rounds, d)."""
-    return run_method(method.data(tree, {"model"}), rounds_of(method, made, tau, 0, rounds - 1))["model"]
+    return run_method(method.data(tree, {"model"}), rounds_of(method, sets, tau, 0, rounds - 1))["model"]
 
 
 def optimality(
-    method: Method, made: Task, tau: int, limit: int, stop: float = PRECISION, of: str = "vstep2"
+    method: Method, sets: Task, tau: int, limit: int, stop: float = PRECISION, of: str = "vstep2"
 ) -> list[Array]:
     """Relative to the first round, (rounds,) for every data set; 0 if the start is optimal already."""
-    data, left, state = method.data(tree, {of}), np.arange(len(made.x)), None
-    seen: list[list[Array]] = [[] for _ in left]
+    data, left, state = method.data(tree, {of}), np.arange(len(sets.x)), None
+    parts_by_set: list[list[Array]] = [[] for _ in left]
     for first in range(0, limit, CHUNK):
-        found, state = resumed(data, rounds_of(method, made, tau, first, min(CHUNK, limit - first)), state)
-        sizes = np.sqrt(found[of][:, :-1])
+        measured, state = resumed(data, rounds_of(method, sets, tau, first, min(CHUNK, limit - first)), state)
+        sizes = np.sqrt(measured[of][:, :-1])
         for number, row in zip(left, sizes, strict=True):
-            seen[number].append(row)
-        more = ~(sizes.min(axis=1) <= stop * np.array([seen[number][0][0] for number in left]))
+            parts_by_set[number].append(row)
+        more = ~(sizes.min(axis=1) <= stop * np.array([parts_by_set[number][0][0] for number in left]))
         if not more.any():
             break
-        left, made, state = left[more], made.only(more), {name: x[:, more] for name, x in state.items()}
-    curves = [np.concatenate(parts) for parts in seen]
+        left, sets, state = left[more], sets.only(more), {name: x[:, more] for name, x in state.items()}
+    curves = [np.concatenate(parts) for parts in parts_by_set]
     return [curve / curve[0] if curve[0] else curve for curve in curves]
 
 
@@ -189,7 +189,7 @@ class Look:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Seen:
+class Observation:
     """Algorithm 1 with full gradients under one reading."""
 
     look: Look
@@ -201,24 +201,24 @@ class Seen:
         return [k for k, curve in enumerate(self.curves[1]) if curve[0] > 0]
 
 
-def observed(seed: int, looks: Sequence[Look]) -> tuple[Seen, ...]:
+def observed(seed: int, looks: Sequence[Look]) -> tuple[Observation, ...]:
     """What is seen under several readings; kept, for three statements and their pictures look at the same runs."""
     groups: dict[tuple[bool, int], list[Look]] = {}
     for look in looks:
         groups.setdefault((look.how == DEFAULT, look.short), []).append(look)  # pictures show the settled one alone
-    seen = {one.look: one for some in groups.values() for one in _observed(seed, tuple(some))}
-    return tuple(seen[look] for look in looks)
+    by_look = {one.look: one for some in groups.values() for one in _observed(seed, tuple(some))}
+    return tuple(by_look[look] for look in looks)
 
 
 @lru_cache(maxsize=8)
-def _observed(seed: int, looks: tuple[Look, ...]) -> tuple[Seen, ...]:
+def _observed(seed: int, looks: tuple[Look, ...]) -> tuple[Observation, ...]:
     """Data sets with the same limits, which are run at once."""
-    made = together([look.task(seed) for look in looks])
-    every = {tau: iter(optimality(PROPOSED, made, tau, looks[0].limit(tau))) for tau in LIMIT}
-    return tuple(Seen(look, {tau: list(islice(every[tau], look.draws)) for tau in LIMIT}) for look in looks)
+    sets = together([look.task(seed) for look in looks])
+    every = {tau: iter(optimality(PROPOSED, sets, tau, looks[0].limit(tau))) for tau in LIMIT}
+    return tuple(Observation(look, {tau: list(islice(every[tau], look.draws)) for tau in LIMIT}) for look in looks)
 
 
-def settled(seed: int) -> Seen:
+def settled(seed: int) -> Observation:
     """The settled reading on as many data sets as every effort looks at."""
     return observed(seed, looks(0.0)[1:2])[0]
 

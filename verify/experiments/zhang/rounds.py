@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from ...search.tree_arrays import Array
-from .. import Experiment, Outcome
-from .logistic import PRECISION, SETTLED_AFTER, Seen, looks, observed, reached, settled
+from .. import Experiment, Outcome, TableRow
+from .logistic import PRECISION, SETTLED_AFTER, Observation, looks, observed, reached, settled
 
 ID = "zhang/sec4.1-rounds"
 TAU = 10
@@ -30,44 +29,44 @@ class Saved:
     figure: str = "zhang.saved"
 
 
-def ratios(seen: Seen) -> Array:
+def ratios(observation: Observation) -> Array:
     """Rounds for tau = 1 over rounds for tau = 10 at every level, (data sets, levels); 0: optimal at the start."""
-    made = np.full((seen.look.draws, len(LEVELS)), np.nan)
-    for k, (one, ten) in enumerate(zip(seen.curves[1], seen.curves[TAU], strict=True)):
+    rounds_saved = np.full((observation.look.draws, len(LEVELS)), np.nan)
+    for k, (one, ten) in enumerate(zip(observation.curves[1], observation.curves[TAU], strict=True)):
         if one[0] == 0:
-            made[k] = 0
+            rounds_saved[k] = 0
             continue
         for j, level in enumerate(LEVELS):
             a, b = reached(one, level), reached(ten, level)
             if a and b:
-                made[k, j] = a / b
-    return made
+                rounds_saved[k, j] = a / b
+    return rounds_saved
 
 
-def row(name: str, found: Array) -> dict[str, Any]:
+def row(name: str, saved: Array) -> TableRow:
     """One reading."""
-    last = found[:, -1][found[:, -1] > 0]
-    idle = int((found[:, -1] == 0).sum())
-    made: dict[str, Any] = {"reading": name, "data sets": len(found), "optimal at the start": idle}
-    made |= {"both reach machine precision": len(last)}
+    last = saved[:, -1][saved[:, -1] > 0]
+    idle = int((saved[:, -1] == 0).sum())
+    summary: TableRow = {"reading": name, "data sets": len(saved), "optimal at the start": idle}
+    summary |= {"both reach machine precision": len(last)}
     if len(last):
-        made |= {f"{part} ratio": float(f"{x:.3g}") for part, x in _parts(last)}
-        made |= {"within a factor of 2 of tau": int(((last >= TAU / ROUGHLY) & (last <= TAU * ROUGHLY)).sum())}
-    return made
+        summary |= {f"{part} ratio": float(f"{x:.3g}") for part, x in _parts(last)}
+        summary |= {"within a factor of 2 of tau": int(((last >= TAU / ROUGHLY) & (last <= TAU * ROUGHLY)).sum())}
+    return summary
 
 
 def _parts(x: Array) -> tuple[tuple[str, float], ...]:
     return (("smallest", float(x.min())), ("median", float(np.median(x))), ("largest", float(x.max())))
 
 
-def shown(seen: dict[str, Any]) -> bool:
+def shown(summary: TableRow) -> bool:
     """For the median over the data sets on which both tau reach machine precision."""
-    return TAU / ROUGHLY <= seen.get("median ratio", 0.0) <= TAU * ROUGHLY
+    return TAU / ROUGHLY <= summary.get("median ratio", 0.0) <= TAU * ROUGHLY
 
 
 def run(seed: int, effort: float) -> Outcome:
     """What is printed, the settled reading on more data sets, the others on a few."""
-    rows = tuple(row(seen.look.name, ratios(seen)) for seen in observed(seed, looks(effort)))
+    rows = tuple(row(observation.look.name, ratios(observation)) for observation in observed(seed, looks(effort)))
     printed, settled, *_ = rows
     reason = (
         f"rounds to {PRECISION:g} with tau = 1 over rounds with tau = 10; as printed ({_counted(printed)}); settled "
@@ -77,28 +76,28 @@ def run(seed: int, effort: float) -> Outcome:
     return Outcome(shown(printed), reason, sum(r["data sets"] for r in rows), rows, under)
 
 
-def _counted(seen: dict[str, Any]) -> str:
-    count, idle = seen["both reach machine precision"], seen["optimal at the start"]
-    rest = f"{seen['data sets'] - idle} data sets; {idle} more start at the minimiser and count neither way"
+def _counted(row: TableRow) -> str:
+    count, idle = row["both reach machine precision"], row["optimal at the start"]
+    rest = f"{row['data sets'] - idle} data sets; {idle} more start at the minimiser and count neither way"
     if not count:
-        return f"{seen['reading']}: both get there on none of {rest}"
+        return f"{row['reading']}: both get there on none of {rest}"
     return (
-        f"{seen['reading']}: {seen['smallest ratio']:g} to {seen['largest ratio']:g}, median {seen['median ratio']:g}, "
-        f"{seen['within a factor of 2 of tau']} in [{TAU / ROUGHLY:g}, {TAU * ROUGHLY:g}], where both get there, on "
+        f"{row['reading']}: {row['smallest ratio']:g} to {row['largest ratio']:g}, median {row['median ratio']:g}, "
+        f"{row['within a factor of 2 of tau']} in [{TAU / ROUGHLY:g}, {TAU * ROUGHLY:g}], where both get there, on "
         f"{count} of {rest}"
     )
 
 
 def picture(seed: int) -> Saved:
     """All levels, for the data sets of the default reading."""
-    found = ratios(settled(seed))
-    there = found[:, -1] > 0
+    saved = ratios(settled(seed))
+    there = saved[:, -1] > 0
     return Saved(
         title=f"{ID}: rounds that ten local updates save",
         caption=f"rounds of tau = 1 over rounds of tau = 10 until the optimality has fallen to a level; the "
-        f"{int(there.sum())} of {len(found)} data sets where both reach {PRECISION:g}; band: a factor of 2 around tau",
+        f"{int(there.sum())} of {len(saved)} data sets where both reach {PRECISION:g}; band: a factor of 2 around tau",
         levels=np.array(LEVELS),
-        ratios=found[there],
+        ratios=saved[there],
         tau=TAU,
         roughly=ROUGHLY,
     )

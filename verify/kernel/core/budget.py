@@ -85,7 +85,7 @@ def paid(x: Real) -> Real:
 
 
 def paid_each(numbers: list[fmpq]) -> list[fmpq]:
-    """The same of many fractions at once."""
+    """These fractions, counted as `paid` counts each, at once where all are short."""
     bits = [x.height_bits() for x in numbers]
     if max(bits, default=0) > SHORT:
         return [paid(x) for x in numbers]

@@ -170,29 +170,29 @@ def attains(certificate: object, most: int = MOST) -> Accepted:
         return _checked(certificate, INSTANCE)
 
 
-def is_instance(given: object) -> bool:
+def is_instance(file: object) -> bool:
     """Whether it says of itself that it is an instance, and no counterexample."""
-    return isinstance(given, dict) and cast("dict[str, object]", given).get("format") == INSTANCE
+    return isinstance(file, dict) and cast("dict[str, object]", file).get("format") == INSTANCE
 
 
 def _checked(certificate: object, form: str) -> Accepted:
-    given = Node(plain(certificate, "certificate"), "certificate").fields(
+    fields = Node(plain(certificate, "certificate"), "certificate").fields(
         "format statement claim dropped instance at lhs rhs", "replays"
     )
-    given["format"].one_of((form,))
-    claim = read_claim(Node(given["claim"].raw, "claim"))
-    if given["statement"].identifier() != claim.id:
-        raise given["statement"].malformed("the id of the claim")
+    fields["format"].one_of((form,))
+    claim = read_claim(Node(fields["claim"].raw, "claim"))
+    if fields["statement"].identifier() != claim.id:
+        raise fields["statement"].malformed("the id of the claim")
     if claim.kind == "experiment":
         raise Rejected("claim.kind: got an experiment, expected a claim about all instances")
-    dropped = tuple(entry.name() for entry in given["dropped"].items())
-    instance, at = (Node(given[name].raw, name) for name in ("instance", "at"))
+    dropped = tuple(entry.name() for entry in fields["dropped"].items())
+    instance, at = (Node(fields[name].raw, name) for name in ("instance", "at"))
     lhs, rhs, holds = evaluated(claim, instance, dropped, at)
-    replays = given["replays"].items() if "replays" in given else []
+    replays = fields["replays"].items() if "replays" in fields else []
     if claim.form is not None or replays:
         load("..worlds.closed_form").replayed(claim, replays)
-    _agree(given["lhs"], lhs)
-    _agree(given["rhs"], rhs)
+    _agree(fields["lhs"], lhs)
+    _agree(fields["rhs"], rhs)
     if holds and form == FORMAT:
         raise Rejected(f"claim.then: got {shown(lhs)} against {shown(rhs)}, which holds; expected it to fail")
     return Accepted(lhs, rhs, dropped, len(replays))

@@ -69,13 +69,13 @@ class Claim:
 
 
 def _assumptions(node: Node) -> tuple[Assumption, ...]:
-    found: list[Assumption] = []
+    assumptions: list[Assumption] = []
     for entry in node.items():
         name, *args = [part.name() for part in entry.items()] or [""]
-        if not name or name in (other for other, _ in found):
+        if not name or name in (other for other, _ in assumptions):
             raise entry.malformed("the name of an assumption, once, and its constants")
-        found.append((name, tuple(args)))
-    return tuple(found)
+        assumptions.append((name, tuple(args)))
+    return tuple(assumptions)
 
 
 def _ranges(node: Node) -> dict[str, tuple[Tree, Tree]]:
@@ -84,42 +84,42 @@ def _ranges(node: Node) -> dict[str, tuple[Tree, Tree]]:
 
 
 def _meaning(node: Node) -> tuple[Relation, dict[str, tuple[Tree, Tree]]]:
-    given = node.fields("relation for_all")
-    return parse_relation(given["relation"]), _ranges(given["for_all"])
+    fields = node.fields("relation for_all")
+    return parse_relation(fields["relation"]), _ranges(fields["for_all"])
 
 
 def read(node: Node) -> Claim:
-    given = node.fields("id kind setting let implicit choose when for_all then domains", "form means method")
-    choose = {name: entry.fields("index value") for name, entry in given["choose"].mapping().items()}
-    ranges = _ranges(given["for_all"])
-    means = given["means"].mapping() if "means" in given else {}
-    domains = given["domains"].mapping()
+    fields = node.fields("id kind setting let implicit choose when for_all then domains", "form means method")
+    choose = {name: entry.fields("index value") for name, entry in fields["choose"].mapping().items()}
+    ranges = _ranges(fields["for_all"])
+    means = fields["means"].mapping() if "means" in fields else {}
+    domains = fields["domains"].mapping()
     if "relation" in ranges:
-        raise given["for_all"].malformed("indices with another name than 'relation'")
+        raise fields["for_all"].malformed("indices with another name than 'relation'")
     claim = Claim(
-        id=given["id"].identifier(),
-        kind=given["kind"].one_of(KINDS),
-        setting=given["setting"].name(),
-        let=_assumptions(given["let"]),
-        implicit=_assumptions(given["implicit"]),
+        id=fields["id"].identifier(),
+        kind=fields["kind"].one_of(KINDS),
+        setting=fields["setting"].name(),
+        let=_assumptions(fields["let"]),
+        implicit=_assumptions(fields["implicit"]),
         choose={n: (tuple(x.name() for x in c["index"].items()), parse(c["value"])) for n, c in choose.items()},
-        when=tuple(parse_relation(entry) for entry in given["when"].items()),
+        when=tuple(parse_relation(entry) for entry in fields["when"].items()),
         for_all=ranges,
-        then=tuple(parse_relation(entry) for entry in given["then"].items()),
+        then=tuple(parse_relation(entry) for entry in fields["then"].items()),
         domains={name: entry.one_of(DOMAINS) for name, entry in domains.items()},
         means={name: _meaning(entry) for name, entry in means.items()},
-        method=given["method"].raw if "method" in given else None,
+        method=fields["method"].raw if "method" in fields else None,
     )
-    if (claim.setting == "run") != ("method" in given) or ("means" in given and "method" not in given):
+    if (claim.setting == "run") != ("method" in fields) or ("means" in fields and "method" not in fields):
         raise node.malformed("a method exactly where the setting is 'run'")
-    if "form" in given:
-        identity = read(given["form"])
+    if "form" in fields:
+        identity = read(fields["form"])
         sides = [side for _, side, _ in claim.then] if claim.setting == "order" else []
         if identity.form is not None or len(identity.then) != 1 or identity.then[0][0] != "=":
-            raise given["form"].malformed("one identity, without a form of its own")
+            raise fields["form"].malformed("one identity, without a form of its own")
         if identity.then[0][2] not in sides:
-            raise given["form"].malformed("an identity whose right side is a left side of this order claim")
-        claim = replace(claim, form=given["form"].raw)
+            raise fields["form"].malformed("an identity whose right side is a left side of this order claim")
+        claim = replace(claim, form=fields["form"].raw)
     if missing := {name for name, _ in claim.needs()} - set(domains):
         raise Malformed(f"claim.domains: got none for {sorted(missing)}, expected one for every symbol and quantity")
     return claim

@@ -104,13 +104,13 @@ def free(tree: Tree, bound: frozenset[str] = frozenset()) -> set[tuple[str, int]
         return set()
     if isinstance(tree, str):
         return set() if tree in bound else {(tree, -1)}
-    args, found = tree.args, set[tuple[str, int]]()
+    args, names = tree.args, set[tuple[str, int]]()
     if tree.name == "sum":
-        found = free(args[3], bound | {str(args[0])})
+        names = free(args[3], bound | {str(args[0])})
         args = args[1:3]
     elif tree.name == "at":
-        found, args = {(str(args[0]), len(args) - 1)}, args[1:]
-    return found.union(*(free(arg, bound) for arg in args))
+        names, args = {(str(args[0]), len(args) - 1)}, args[1:]
+    return names.union(*(free(arg, bound) for arg in args))
 
 
 @dataclass(frozen=True, slots=True)

@@ -55,7 +55,7 @@ def ldl(matrix: Sequence[Sequence[fmpq]]) -> list[tuple[fmpq, Vector]] | None:
 
 
 def ldl_of_upper(rest: list[list[fmpq]]) -> list[tuple[fmpq, Vector]] | None:
-    """The same, from each row's diagonal entry and what stands right of it: nothing else is read."""
+    """`ldl` from each row's diagonal entry and what stands right of it: nothing else is read."""
     size, parts = len(rest), list[tuple[fmpq, Vector]]()
     for r, row in enumerate(rest):
         pivot = row[0]
@@ -145,19 +145,19 @@ class Loss:
 def quadratic(node: Node, d: int) -> Loss:
     """f(w) = w'Aw/2 - b'w."""
     affordable(d**3, DENSE, node.where)
-    given = node.fields("kind A b")
-    A = tuple(row.vector(d) for row in given["A"].items(d))
+    fields = node.fields("kind A b")
+    A = tuple(row.vector(d) for row in fields["A"].items(d))
     if any(A[r][s] != A[s][r] for r in range(d) for s in range(r)):
-        raise given["A"].malformed("a symmetric matrix")
-    return Loss(A, given["b"].vector(d))
+        raise fields["A"].malformed("a symmetric matrix")
+    return Loss(A, fields["b"].vector(d))
 
 
 def piecewise(node: Node, d: int) -> Loss:
     """phi'(w) = m (w - c) + (a - m) clip(w - c, -lo, hi) in each coordinate, and phi(c) = 0."""
-    given = node.fields("kind a m lo hi c")
-    a, m = (given[name].vector(d) for name in ("a", "m"))
-    lo, hi = (given[name].vector(d, least=0) for name in ("lo", "hi"))
-    c = given["c"].vector(d)
+    fields = node.fields("kind a m lo hi c")
+    a, m = (fields[name].vector(d) for name in ("a", "m"))
+    lo, hi = (fields[name].vector(d, least=0) for name in ("lo", "hi"))
+    c = fields["c"].vector(d)
     A = tuple(tuple(m[r] * (r == s) for s in range(d)) for r in range(d))
     bends = tuple((a[j] - m[j], lo[j], hi[j], c[j]) for j in range(d))
     return Loss(A, tuple(x * y for x, y in zip(m, c, strict=True)), dot(m, [x * x / 2 for x in c]), bends)

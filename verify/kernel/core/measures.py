@@ -22,13 +22,13 @@ class Measures(Generic[V, N]):
     """Values that were asked for are kept; `running`: extremes of some clients up to every step."""
 
     replay: Replay[V, N]
-    known: dict[tuple[str, Indices], N] = field(default_factory=dict[tuple[str, Indices], N])
+    values: dict[tuple[str, Indices], N] = field(default_factory=dict[tuple[str, Indices], N])
     running: dict[tuple[str, Indices], list[N]] = field(default_factory=dict[tuple[str, Indices], "list[N]"])
 
     def value(self, name: str, indices: Indices) -> N:
-        if (name, indices) not in self.known:
-            self.known[name, indices] = self._measured(name, indices)
-        return self.known[name, indices]
+        if (name, indices) not in self.values:
+            self.values[name, indices] = self._measured(name, indices)
+        return self.values[name, indices]
 
     def _measured(self, name: str, indices: Indices) -> N:
         replay, measure = self.replay, self.replay.method.measures[name]

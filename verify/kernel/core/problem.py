@@ -195,11 +195,11 @@ def length(x: Vector) -> fmpq:
     return fmpq(p, q)
 
 
-def _given(found: Given | None, name: str) -> Given:
+def _given(value: Given | None, name: str) -> Given:
     """What the method reads of the instance."""
-    if found is None:
+    if value is None:
         raise Malformed(f"instance: got no {name}, expected it, for the method reads it")
-    return found
+    return value
 
 
 def least_hessian(problem: Problem) -> Matrix:

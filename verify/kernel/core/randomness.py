@@ -29,7 +29,7 @@ STATES = 4_096  # weighted states of a law, and outcomes of a draw
 
 
 class Draw(NamedTuple):
-    """Of one round: how often each client takes part, and which minibatch it draws, if it draws any."""
+    """What a round draws: how often each client takes part, and with which minibatch, if it draws any."""
 
     counts: tuple[int, ...]
     batch: tuple[int, ...] = ()
@@ -42,8 +42,8 @@ def participation(node: Node | None, C: int) -> list[tuple[tuple[int, ...], fmpq
     """How often each client takes part, with the probability of each outcome."""
     if node is None:
         return [((1,) * C, ONE)]
-    given = node.fields("kind m")
-    kind, m = given["kind"].one_of(SAMPLINGS), given["m"].integer(1, C)
+    fields = node.fields("kind m")
+    kind, m = fields["kind"].one_of(SAMPLINGS), fields["m"].integer(1, C)
     if kind == "without_replacement":
         affordable(comb(C, m), STATES, node.where)
         chosen = list(combinations(range(C), m))
@@ -99,7 +99,7 @@ class Noise:
 
 
 def read_noise(node: Node, method: Method, C: int, d: int, steps: int) -> Noise:
-    """Of a run with so many steps over all rounds: what every draw of the method adds."""
+    """The noise that an instance gives to a run of so many steps over all rounds, for every draw of the method."""
     noise, none = _written(node, C, d, steps), ((ZERO,) * d,) * C
     if noise.h and not method.rules_use("noisy_hess"):
         raise node.malformed("no noise of Hessians, for the method draws none")
@@ -116,9 +116,9 @@ def _written(node: Node, C: int, d: int, steps: int) -> Noise:
     if node.kind(("none", "signs")) == "none":
         node.fields("kind")
         return Noise(((ZERO,) * d,) * C, False)
-    given = node.fields("kind shared v", "steps h")
-    noisy = tuple(n.integer(0, steps - 1) for n in given["steps"].items()) if "steps" in given else None
+    fields = node.fields("kind shared v", "steps h")
+    noisy = tuple(n.integer(0, steps - 1) for n in fields["steps"].items()) if "steps" in fields else None
     if noisy is not None and (not noisy or any(a >= b for a, b in pairwise(noisy))):
-        raise given["steps"].malformed("steps with noise, each once, in their order")
-    h = tuple(row.vector(d) for row in given["h"].items(C)) if "h" in given else ()
-    return Noise(tuple(v.vector(d) for v in given["v"].items(C)), given["shared"].flag(), noisy, h)
+        raise fields["steps"].malformed("steps with noise, each once, in their order")
+    h = tuple(row.vector(d) for row in fields["h"].items(C)) if "h" in fields else ()
+    return Noise(tuple(v.vector(d) for v in fields["v"].items(C)), fields["shared"].flag(), noisy, h)

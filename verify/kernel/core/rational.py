@@ -72,10 +72,10 @@ class Node:
 
     def fields(self, required: str, optional: str = "") -> dict[str, Node]:
         """Named fields: all of `required`, nothing beyond `optional`."""
-        found, needed = self.mapping(), set(required.split())
-        if wrong := (needed - set(found)) | (set(found) - needed - set(optional.split())):
+        fields_by_name, needed = self.mapping(), set(required.split())
+        if wrong := (needed - set(fields_by_name)) | (set(fields_by_name) - needed - set(optional.split())):
             raise Malformed(f"{self.where}: got missing or unknown fields {sorted(wrong)}, expected {required}")
-        return found
+        return fields_by_name
 
     def items(self, count: int | None = None) -> list[Node]:
         raw = cast("list[object]", self.raw)

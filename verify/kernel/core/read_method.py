@@ -42,8 +42,8 @@ class Vectors:
         if not isinstance(node.raw, list):
             name = node.name()
             if name not in self.server and not (own and name in self.client):
-                known = sorted(self.server | self.client)
-                raise node.malformed(f"a vector among {known}, a client's one only inside a mean")
+                names = sorted(self.server | self.client)
+                raise node.malformed(f"a vector among {names}, a client's one only inside a mean")
             return Rule("name", name=name)
         head, *rest = node.items() or [node]
         op = head.one_of((*VECTOR, "+", "point"))
@@ -87,9 +87,9 @@ class Vectors:
         return Atom(op, tuple(self.rule(arg, own, depth + 1) for arg in rest), weights=weights)
 
     def measure(self, node: Node, clocked: bool) -> Measure:
-        given = node.fields("at terms", "over")
-        at = tuple(index.one_of("tkijnT") for index in given["at"].items())
-        over, span = given["over"].items(2) if "over" in given else (None, None)
+        fields = node.fields("at terms", "over")
+        at = tuple(index.one_of("tkijnT") for index in fields["at"].items())
+        over, span = fields["over"].items(2) if "over" in fields else (None, None)
         law = over.one_of((*EXTREMES, *LAWS)) if over is not None else ""
         each_round = span is not None and span.one_of(("rounds", "steps")) == "rounds"
         places = [(), ("t",), ("t", "i")] if clocked else [(), ("i",), ("T",), *AT]
@@ -97,7 +97,7 @@ class Vectors:
         misplaced = (law in LAWS and clocked) or (at not in PICKED[law] if law in PICKED else at == ("T",))
         if at not in places or unclocked or misplaced or (not at and not law and clocked):
             raise node.malformed(f"indices among {places}, T for a round that is picked, and none for an extreme")
-        terms = self.number(given["terms"], "i" in at or law in EXTREMES)  # which look at every client
+        terms = self.number(fields["terms"], "i" in at or law in EXTREMES)  # which look at every client
         plain = len(terms) == 1 and terms[0][1].op == "norm2" and not any(rule.op in NOISE for rule in rules(terms))
         if law in ("of_mean", "around_mean") and not plain:
             raise node.malformed(f"one norm2 without noise for {law!r}")
@@ -118,30 +118,30 @@ def _read_once(text: str) -> Method:
 
 
 def read(node: Node) -> Method:
-    given = node.fields("id server client begin local end update measures", "clock before counts_from names")
-    clocked = "clock" in given
-    starts = {whose: given[whose].mapping() for whose in ("server", "client")}
+    fields = node.fields("id server client begin local end update measures", "clock before counts_from names")
+    clocked = "clock" in fields
+    starts = {whose: fields[whose].mapping() for whose in ("server", "client")}
     server, client = (set(starts[whose]) for whose in ("server", "client"))
     if server & client or not server or "t" in server | client:
         raise node.malformed("vectors of the server and of the clients under different names")
     every, phases = Vectors(server, client), dict[str, dict[str, Rule]]()
     for phase in PHASES:
-        block, whose = given[phase].mapping(), server if phase == "update" else client
+        block, whose = fields[phase].mapping(), server if phase == "update" else client
         if unknown := set(block) - whose:
-            raise given[phase].malformed(f"rules for vectors among {sorted(whose)}, not for {sorted(unknown)}")
+            raise fields[phase].malformed(f"rules for vectors among {sorted(whose)}, not for {sorted(unknown)}")
         phases[phase] = {name: every.rule(entry, phase != "update") for name, entry in block.items()}
     nothing, servers = Vectors(set(), set()), Vectors(server, set())
     method = Method(
-        id=given["id"].identifier(),
+        id=fields["id"].identifier(),
         server={name: nothing.rule(entry, own=False) for name, entry in starts["server"].items()},
         client={name: servers.rule(entry, own=False) for name, entry in starts["client"].items()},
         phases=phases,
-        measures={name: every.measure(entry, clocked) for name, entry in given["measures"].mapping().items()},
+        measures={name: every.measure(entry, clocked) for name, entry in fields["measures"].mapping().items()},
         steps=clocked,
-        first=_first(given["clock"].fields("first")["first"]) if clocked else fmpq(0),
-        counts_from=given["counts_from"].integer(0, 1) if "counts_from" in given else 0,
-        before={name: n.name() for name, n in given["before"].mapping().items()} if "before" in given else {},
-        names={name: n.one_of(SIZES) for name, n in given["names"].mapping().items()} if "names" in given else {},
+        first=_first(fields["clock"].fields("first")["first"]) if clocked else fmpq(0),
+        counts_from=fields["counts_from"].integer(0, 1) if "counts_from" in fields else 0,
+        before={name: n.name() for name, n in fields["before"].mapping().items()} if "before" in fields else {},
+        names={name: n.one_of(SIZES) for name, n in fields["names"].mapping().items()} if "names" in fields else {},
     )
     _check_names(method)
     _check_noise(method)

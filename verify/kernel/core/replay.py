@@ -66,7 +66,7 @@ class EveryOutcome:
         spend(HASH * len(states) * sum(len(vectors) * len(vectors[0]) for vectors in states[0][0].values()))
         for vectors, draw, weight in states:
             state = mark.state(vectors)
-            key = (draw, *state.marks.values())
+            key = (draw, *state.marks.items())
             weights[key] += weight
             kept.setdefault(key, (state, draw))
         return [(*kept[key], weight) for key, weight in weights.items()]
@@ -148,7 +148,7 @@ class Replay(Generic[V, N]):
         ]
 
     def moment(self, r: int, done: int, t: int, k: int, noisy: bool) -> Moment[V]:
-        """Of the law of round r after so many steps, kept for the next number that is asked there."""
+        """The outcomes of round r after so many steps, kept for the next number that is asked there."""
         if (r, done, k, noisy) not in self.moments:
             moment = self.outcomes(self.law(r, done), t, k, noisy)
             self.moments.clear()
@@ -176,16 +176,16 @@ class Replay(Generic[V, N]):
             return self.laws[t, k]
         if not self.laws:
             self.laws[0, -1] = self.following.joined([(self.initial(), self.everyone, ONE)])
-        known = next(reversed(self.laws))  # all before it are known too
-        while known != (t, k):
-            (s, done), now = known, self.laws[known]
+        last = next(reversed(self.laws))  # all before it are known too
+        while last != (t, k):
+            (s, done), now = last, self.laws[last]
             if done == -1:
-                known, now = (s, 0), self.begun(now, s)
+                last, now = (s, 0), self.begun(now, s)
             elif done < self.length(s):
-                known, now = (s, done + 1), self.carried(now, "local", s, done)
+                last, now = (s, done + 1), self.carried(now, "local", s, done)
             else:
-                known, now = (s + 1, -1), self.ended(now, s)
-            self.laws[known] = now
+                last, now = (s + 1, -1), self.ended(now, s)
+            self.laws[last] = now
         return self.laws[t, k]
 
     def rounds(self) -> Iterator[tuple[int, int]]:
@@ -232,7 +232,7 @@ class Replay(Generic[V, N]):
 
     @cached_property
     def blocks(self) -> Mapping[str, tuple[Sequence[Tree], bool]]:
-        """Of every phase: the scalar factors of its rules, and whether they read noise."""
+        """For every phase, the scalar factors of its rules, and whether they read noise."""
         phases = self.method.phases.items()
         return {
             phase: (scalars(*block.values()), any(rule.has(*NOISE) for rule in block.values()))
@@ -261,7 +261,7 @@ def with_kept(state: Marked[V], names: Iterable[str]) -> Marked[V]:
 
 
 def restored_state(state: Marked[V], counts: tuple[int, ...]) -> Marked[V]:
-    """Of clients that were not drawn: what they had before the round."""
+    """The state in which clients that were not drawn have what they had before the round."""
 
     def restored(rows: Mapping[Key, tuple[Given, ...]]) -> dict[Key, tuple[Given, ...]]:
         back = {key.name: row for key, row in rows.items() if isinstance(key, Kept)}

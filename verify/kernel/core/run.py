@@ -52,29 +52,29 @@ class Measuring(Protocol):
 
 
 def read(node: Node, claim: Claim) -> World:
-    given = node.fields("C d E T p w0 constants clients noise", OPTIONAL)
+    fields = node.fields("C d E T p w0 constants clients noise", OPTIONAL)
     method = method_of(claim.method)
-    C, d = (given[name].integer(1, COUNT) for name in ("C", "d"))
-    long = "box" in given
-    E = given["E"].integer(1, LARGE if long else COUNT)
-    T = given["T"].integer(1, LONG if long else LARGE if method.brief else COUNT)
+    C, d = (fields[name].integer(1, COUNT) for name in ("C", "d"))
+    long = "box" in fields
+    E = fields["E"].integer(1, LARGE if long else COUNT)
+    T = fields["T"].integer(1, LONG if long else LARGE if method.brief else COUNT)
     affordable((1 if long else E) * (1 if long or method.brief else T) * C * d * d, POINTS)
-    problem = problem_of(given, method, C, d, (T - 1) // E + 1 if method.steps else T)
-    noise = read_noise(given["noise"], method, C, d, T if method.steps else E * T)
+    problem = problem_of(fields, method, C, d, (T - 1) // E + 1 if method.steps else T)
+    noise = read_noise(fields["noise"], method, C, d, T if method.steps else E * T)
     if noise.steps is not None:
-        affordable(E * T * C * d * d, POINTS, given["noise"].where)
-    problem, draws = drawing(given, method, claim, problem, T)
+        affordable(E * T * C * d * d, POINTS, fields["noise"].where)
+    problem, draws = drawing(fields, method, claim, problem, T)
     problem = minimised(problem)
-    values, Gamma = sizes(given, method, d), problem.Gamma()
+    values, Gamma = sizes(fields, method, d), problem.Gamma()
     if Gamma is None and problem.minimisers is not None and ("Gamma", -1) in claim.needs():
         raise Rejected("instance.clients: got no least value of f, expected one where the claim reads Gamma")
     values |= {} if Gamma is None else {"Gamma": Gamma}
-    values |= constants(given, claim, method, {"p", *values, *RESERVED, *method.measures})
+    values |= constants(fields, claim, method, {"p", *values, *RESERVED, *method.measures})
     ranges = ranges_of(method, C, d, E, T)
     before_run, taken = dict(values), {*values, *ranges, *RESERVED}
 
     def stepped() -> Steps:
-        steps = steps_of(given.get("steps"), claim, method, before_run, E, T)
+        steps = steps_of(fields.get("steps"), claim, method, before_run, E, T)
         return steps | shifted(steps, method, taken, T)
 
     first = stepped()
@@ -105,7 +105,7 @@ def read(node: Node, claim: Claim) -> World:
     if irrational:
         run = load("..runs.irrational_steps").by_precision(replayed)
     if long:
-        boxed = load("..runs.moments").boxed(given, measures, problem, noise)
+        boxed = load("..runs.moments").boxed(fields, measures, problem, noise)
         run = lambda: boxed  # noqa: E731
     values |= {name: _rational(name, run().value(name, ())) for name, m in method.measures.items() if not m.at}
     if unknown := {name for name, indices in method.needs() if indices < 0} - set(values):
@@ -117,7 +117,7 @@ def read(node: Node, claim: Claim) -> World:
         chosen = steps()
         return chosen[name][indices] if name in chosen else run().value(name, indices)
 
-    kind = given["participation"].kind(SAMPLINGS) if "participation" in given else ""
+    kind = fields["participation"].kind(SAMPLINGS) if "participation" in fields else ""
     facts, bounds, pairs = assumptions(problem, method, noise, draws, kind, Gamma)
     known, plain = {*facts, *bounds, *pairs}, all(isinstance(f, Loss) for f in problem.losses)
     if not plain or any(name not in known and name not in claim.means for name, _ in claim.assumptions):
@@ -139,29 +139,29 @@ def straight(problem: Problem, method: Method) -> bool:
     return all(loss.straight for loss in problem.losses) and affine and not bent and not extremes
 
 
-def problem_of(given: Fields, method: Method, C: int, d: int, rounds: int) -> Problem:
-    losses = tuple(read_loss(n, d) for n in given["clients"].items(C))
-    graph = tuple(row.vector(C) for row in given["graph"].items(C)) if "graph" in given else ()
+def problem_of(fields: Fields, method: Method, C: int, d: int, rounds: int) -> Problem:
+    losses = tuple(read_loss(n, d) for n in fields["clients"].items(C))
+    graph = tuple(row.vector(C) for row in fields["graph"].items(C)) if "graph" in fields else ()
     if method.rules_use("neighbours") and not graph:
         raise Malformed("instance: got no graph, expected one, for the method reads neighbours")
-    if method.rules_use("prox") and "regulariser" not in given:
+    if method.rules_use("prox") and "regulariser" not in fields:
         raise Malformed("instance: got no regulariser, expected the one that the method's prox reads")
-    if "regulariser" in given and not method.composite:  # it would move w* and f* alone
-        raise given["regulariser"].malformed("none, for neither the method nor its measures read it")
-    p, written = given["p"].vector(C), [str(n.raw) for n in given["clients"].items(C)]
-    minimisers = tuple(x.vector(d) for x in given["minimisers"].items(C)) if "minimisers" in given else None
+    if "regulariser" in fields and not method.composite:  # it would move w* and f* alone
+        raise fields["regulariser"].malformed("none, for neither the method nor its measures read it")
+    p, written = fields["p"].vector(C), [str(n.raw) for n in fields["clients"].items(C)]
+    minimisers = tuple(x.vector(d) for x in fields["minimisers"].items(C)) if "minimisers" in fields else None
     kinds = list(zip(p, written, minimisers or [()] * C, strict=True))  # a flat loss has more than one minimiser
     return Problem(
         losses=losses,
         p=p,
         graph=graph,
-        start=given["w0"].vector(d),
-        w_star=given["w_star"].vector(d) if "w_star" in given else None,
-        g=load("..losses.regulariser").read(given["regulariser"], d) if "regulariser" in given else None,
-        points={name: x.vector(d) for name, x in given["points"].mapping().items()} if "points" in given else {},
+        start=fields["w0"].vector(d),
+        w_star=fields["w_star"].vector(d) if "w_star" in fields else None,
+        g=load("..losses.regulariser").read(fields["regulariser"], d) if "regulariser" in fields else None,
+        points={name: x.vector(d) for name, x in fields["points"].mapping().items()} if "points" in fields else {},
         twins=range(C) if graph or len(set(kinds)) == C else tuple(kinds.index(kind) for kind in kinds),
         minimisers=minimisers,
-        rows=rows_of(given.get("weights"), method, C, rounds),
+        rows=rows_of(fields.get("weights"), method, C, rounds),
     )
 
 
@@ -176,45 +176,45 @@ def rows_of(node: Node | None, method: Method, C: int, rounds: int) -> tuple[Vec
     return tuple(row.vector(C) for row in node.fields("kind rows")["rows"].items(rounds))
 
 
-def drawing(given: Fields, method: Method, claim: Claim, problem: Problem, T: int) -> tuple[Problem, Draws]:
+def drawing(fields: Fields, method: Method, claim: Claim, problem: Problem, T: int) -> tuple[Problem, Draws]:
     """What a round draws: who takes part, and, of clients with data points, with which minibatch."""
-    clients = participation(given.get("participation"), len(problem.p))
+    clients = participation(fields.get("participation"), len(problem.p))
     if clients != [((1,) * len(problem.p), ONE)] and not method.rules_use("sampled"):
         raise Malformed("instance.participation: got sampled clients, expected a method that means over them")
-    kinds = {n.kind(LOSSES) for n in given["clients"].items()}
-    if not kinds & {"sample", "table"} and not {*DATA} & set(given):
+    kinds = {n.kind(LOSSES) for n in fields["clients"].items()}
+    if not kinds & {"sample", "table"} and not {*DATA} & set(fields):
         return problem, [(Draw(counts), chance) for counts, chance in clients]
-    return load("..runs.data").drawing(given, method, claim, problem, clients, T)
+    return load("..runs.data").drawing(fields, method, claim, problem, clients, T)
 
 
-def noisy(given: Fields) -> bool:
-    return given["noise"].kind(("none", "signs")) == "signs"
+def noisy(fields: Fields) -> bool:
+    return fields["noise"].kind(("none", "signs")) == "signs"
 
 
-def sizes(given: Fields, method: Method, d: int) -> dict[str, fmpq]:
+def sizes(fields: Fields, method: Method, d: int) -> dict[str, fmpq]:
     """What the run itself says, under the claim's letters."""
-    values = {"D": fmpq(d), **{name: given[name].rational() for name in ("C", "E", "T")}}
+    values = {"D": fmpq(d), **{name: fields[name].rational() for name in ("C", "E", "T")}}
     for name, part in (("b", "minibatch"), ("m", "participation")):
-        values |= {name: given[part].mapping()[name].rational()} if part in given else {}
+        values |= {name: fields[part].mapping()[name].rational()} if part in fields else {}
     return values | {letter: values.pop(name) for letter, name in method.names.items() if name in values}
 
 
-def constants(given: Fields, claim: Claim, method: Method, taken: set[str]) -> dict[str, fmpq]:
+def constants(fields: Fields, claim: Claim, method: Method, taken: set[str]) -> dict[str, fmpq]:
     """Constants, which are not negative, and free parameters of the claim, under names that nothing else gives."""
-    entries = given["constants"].mapping()
+    entries = fields["constants"].mapping()
     if clash := set(entries) & taken:
         raise Malformed(f"instance.constants: got {sorted(clash)}, expected names that the run does not give itself")
     values = {name: claim.number(name, entry, least=0) for name, entry in entries.items()}
-    free = claim.parameters(given["parameters"], taken - {"p"} | set(values)) if "parameters" in given else {}
-    known = {arg for _, args in claim.assumptions for arg in args} | {name for name, _ in method.needs()}
-    several = [n for n, x in free.items() if claim.domains[n] == "count" and n not in known and x != 1]
-    if noisy(given) and several:  # nothing else says what they do to the noise
+    free = claim.parameters(fields["parameters"], taken - {"p"} | set(values)) if "parameters" in fields else {}
+    named = {arg for _, args in claim.assumptions for arg in args} | {name for name, _ in method.needs()}
+    several = [n for n, x in free.items() if claim.domains[n] == "count" and n not in named and x != 1]
+    if noisy(fields) and several:  # nothing else says what they do to the noise
         raise Rejected(f"instance.parameters: got {several} other than 1, expected batches of one point")
     return values | free
 
 
 def ranges_of(method: Method, C: int, d: int, E: int, T: int) -> Ranges:
-    """Of p and of every measure with indices; inside a round, the last one is over."""
+    """The ranges of the indices of p and of every measure; inside a round, the last one is over."""
     first = method.counts_from
     spans = {"t": (first, first + T), "k": (0, E), "i": (1, C), "j": (1, C), "n": (1, d), "T": (T, T)}
     rounds = {**spans, "t": (first, first + T - 1)}
@@ -267,12 +267,12 @@ def chosen(
 
 def shifted(steps: Steps, method: Method, taken: set[str], T: int) -> Steps:
     """Step sizes of the round before, 0 in the first one."""
-    found: Steps = {}
+    before: Steps = {}
     for name, now in method.before.items():
-        if name in {*taken, *steps, *found} or set(steps.get(now, ())) != {(t,) for t in range(T)}:
+        if name in {*taken, *steps, *before} or set(steps.get(now, ())) != {(t,) for t in range(T)}:
             raise Malformed(f"method.before: got {name!r} for {now!r}, expected a new name for a step size per round")
-        found[name] = {(t,): steps[now][t - 1,] if t else ZERO for t in range(T)}
-    return found
+        before[name] = {(t,): steps[now][t - 1,] if t else ZERO for t in range(T)}
+    return before
 
 
 def _rational(name: str, x: Value) -> fmpq:

@@ -77,11 +77,11 @@ class Numbering(Generic[V]):
     """One number for equal vectors, counted from 0."""
 
     label: Callable[[V], Hashable]  # what equal vectors have in common
-    known: dict[Hashable, int] = field(default_factory=dict[Hashable, int])
+    numbers: dict[Hashable, int] = field(default_factory=dict[Hashable, int])
 
     def __call__(self, vectors: Sequence[V]) -> tuple[int, ...]:
-        known, label = self.known, self.label
-        return tuple([known.setdefault(label(x), len(known)) for x in vectors])
+        numbers, label = self.numbers, self.label
+        return tuple([numbers.setdefault(label(x), len(numbers)) for x in vectors])
 
     def state(self, vectors: Vectors[V]) -> Marked[V]:
         return Marked(vectors, {name: self(each) for name, each in vectors.items()})

@@ -75,13 +75,13 @@ class World:
     def assume(self, name: str, args: tuple[str, ...] = ()) -> None:
         """Raise `Rejected` unless the assumption holds for certain."""
         constants = [self.value(arg) for arg in args]
-        known = (self.facts, self.bounds, self.pairs)[min(len(args), 2)]  # with as many constants
-        if name not in known or len(args) > 2:
-            raise Malformed(f"claim: got {name!r} of {args}, expected one of {', '.join(known)}")
-        test: bool | Callable[..., bool] = known[name]
+        tests = (self.facts, self.bounds, self.pairs)[min(len(args), 2)]  # with as many constants
+        if name not in tests or len(args) > 2:
+            raise Malformed(f"claim: got {name!r} of {args}, expected one of {', '.join(tests)}")
+        test: bool | Callable[..., bool] = tests[name]
         if not (test(*constants) if callable(test) else test):
-            given = ", ".join(f"{arg} = {shown(x)}" for arg, x in zip(args, constants, strict=True)) or "a failure"
-            raise Rejected(f"assumption {name}: got {given}, expected an instance that meets it")
+            values = ", ".join(f"{arg} = {shown(x)}" for arg, x in zip(args, constants, strict=True)) or "a failure"
+            raise Rejected(f"assumption {name}: got {values}, expected an instance that meets it")
 
     def inhabit(self, name: str, kind: str) -> None:
         """Raise `Rejected` unless what the instance gives under this name is in the domain `kind`."""

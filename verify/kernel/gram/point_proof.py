@@ -37,9 +37,9 @@ class Proved:
         return f"proof at a point, times {shown(self.factor)}{NOISE[self.noise]}"
 
 
-def is_proof(given: object) -> bool:
+def is_proof(file: object) -> bool:
     """Whether it says of itself that it is a proof, and no counterexample."""
-    return isinstance(given, dict) and cast("dict[str, object]", given).get("format") == FORMAT
+    return isinstance(file, dict) and cast("dict[str, object]", file).get("format") == FORMAT
 
 
 def prove(certificate: object, most: int = PROOF) -> Proved:
@@ -53,22 +53,22 @@ def prove(certificate: object, most: int = PROOF) -> Proved:
 
 
 def _proved(node: Node) -> Proved:
-    given = node.fields("format statement claim point at factor multipliers")
-    given["format"].one_of((FORMAT,))
-    claim = given["claim"].mapping()
-    statement = given["statement"].identifier()
+    fields = node.fields("format statement claim point at factor multipliers")
+    fields["format"].one_of((FORMAT,))
+    claim = fields["claim"].mapping()
+    statement = fields["statement"].identifier()
     if "id" not in claim or claim["id"].raw != statement:
-        raise given["statement"].malformed("the id of the claim")
+        raise fields["statement"].malformed("the id of the claim")
     if "kind" not in claim or claim["kind"].raw != "inequality":
         raise Rejected("claim.kind: got no inequality, expected a claim about all instances")
-    worst = programme(given["claim"].raw, given["point"].raw, given["at"].raw)
-    factor = given["factor"].rational(least=0)
-    entries = given["multipliers"].mapping()
+    worst = programme(fields["claim"].raw, fields["point"].raw, fields["at"].raw)
+    factor = fields["factor"].rational(least=0)
+    entries = fields["multipliers"].mapping()
     if unknown := sorted(set(entries) - set(worst.constraints)):
         raise Rejected(f"proof.multipliers: got {shown(unknown)}, expected constraints of the programme")
     multipliers = {name: entry.rational(least=0) for name, entry in entries.items()}
     semidefinite(rest(worst, factor, multipliers))
-    noise = given["point"].mapping().get("noise")
+    noise = fields["point"].mapping().get("noise")
     return Proved(statement, factor, "" if noise is None else noise.kind(("none", "signs")))
 
 

@@ -81,24 +81,24 @@ def programme(claim: object, point: object, at: object, most: int = WORK) -> Pro
 def _programme(claim: Claim, node: Node, at: Node) -> Programme:
     if claim.setting != "run":
         raise OutOfReach(f"out of reach: a claim about {claim.setting}, not about a run")
-    given = node.fields("C E T p constants", OPTIONAL)
+    fields = node.fields("C E T p constants", OPTIONAL)
     method = read_method(Node(claim.method, "claim.method"))
     arity(claim)
-    C, E, T = (given[name].integer(1, SIZE) for name in "CET")
+    C, E, T = (fields[name].integer(1, SIZE) for name in "CET")
     affordable(C * E * T, SIZE, "point")
-    p = given["p"].vector(C)
-    graph = tuple(row.vector(C) for row in given["graph"].items(C)) if "graph" in given else ()
+    p = fields["p"].vector(C)
+    graph = tuple(row.vector(C) for row in fields["graph"].items(C)) if "graph" in fields else ()
     if method.rules_use("neighbours") and not graph:
         raise Malformed("point: got no graph, expected one, for the method reads neighbours")
-    rows = rows_of(given.get("weights"), method, C, (T - 1) // E + 1 if method.steps else T)
-    world, numbers = numbers_of(given, claim, method, C, E, T)
-    noise = noise_of(claim, method, world, given.get("noise"), C, E * T)
+    rows = rows_of(fields.get("weights"), method, C, (T - 1) // E + 1 if method.steps else T)
+    world, numbers = numbers_of(fields, claim, method, C, E, T)
+    noise = noise_of(claim, method, world, fields.get("noise"), C, E * T)
     accuracy = accuracy_of(claim, method, world)
     leaves = replace(leaves_of(claim, world, p, method.composite), accuracy=accuracy)
-    draws = participation(given.get("participation"), C)
+    draws = participation(fields.get("participation"), C)
     if draws != [((1,) * C, ONE)] and not method.rules_use("sampled"):
         raise Malformed("point.participation: got sampled clients, expected a method that means over them")
-    kind = given["participation"].kind(SAMPLINGS) if "participation" in given else ""
+    kind = fields["participation"].kind(SAMPLINGS) if "participation" in fields else ""
     weights = of_weights(p, rows, method.weighs("chosen") and rows is None) | of_graph(p, graph)
     facts = weights | {"full_participation": all(set(counts) == {1} for counts, _ in draws)}
     facts |= {name: name == kind for name in SAMPLINGS}
@@ -144,8 +144,8 @@ def arity(claim: Claim) -> None:
     """Assumptions that are known here have as many constants as they are known with."""
     for name, args in claim.assumptions:
         constants = 2 if name == "minibatch_variance" else int(name in ONE_CONSTANT)
-        known = name in (*ONE_CONSTANT, "convex", "homogeneous", *NOTHING_MORE) and name not in claim.means
-        if known and len(args) != constants:
+        has_arity = name in (*ONE_CONSTANT, "convex", "homogeneous", *NOTHING_MORE) and name not in claim.means
+        if has_arity and len(args) != constants:
             raise Malformed(f"claim: got {name} of {len(args)} constants, expected {constants}")
 
 
@@ -157,9 +157,9 @@ def noise_of(claim: Claim, method: Method, world: World, noise: Node | None, C: 
     if noise is not None:
         if not method.rules_use("noisy", "again") or method.reads("noisy_hess", "oracle", "batch_grad"):
             raise OutOfReach("out of reach: noise of a method that draws none, or also Hessians or minibatches")
-        given = noise.fields("kind shared", "steps")
-        noisy = tuple(n.integer(0, steps - 1) for n in given["steps"].items()) if "steps" in given else None
-        return Signs(tuple(leaf(f"v{i + 1}") for i in range(C)), given["shared"].flag(), noisy)
+        fields = noise.fields("kind shared", "steps")
+        noisy = tuple(n.integer(0, steps - 1) for n in fields["steps"].items()) if "steps" in fields else None
+        return Signs(tuple(leaf(f"v{i + 1}") for i in range(C)), fields["shared"].flag(), noisy)
     assumed = {name: args for name, args in claim.assumptions if name not in claim.means}
     silent = any(world.values.get(args[0]) == 0 for name, args in assumed.items() if name in VARIANCES[:-1])
     if method.reads(*NOISE) and not silent:
@@ -175,27 +175,27 @@ def accuracy_of(claim: Claim, method: Method, world: World) -> fmpq:
     up_to = [world.values.get(args[0]) for name, args in assumed.items() if name == "inexact"]
     if not method.reads("oracle") or "exact_oracle" in assumed:
         return ZERO
-    known = [x for x in up_to if x is not None]
-    if not known:
+    bounds = [x for x in up_to if x is not None]
+    if not bounds:
         raise OutOfReach("out of reach: answers of any accuracy; in reach are points that give it")
-    return min(known)
+    return min(bounds)
 
 
-def numbers_of(given: Fields, claim: Claim, method: Method, C: int, E: int, T: int) -> tuple[World, World]:
+def numbers_of(fields: Fields, claim: Claim, method: Method, C: int, E: int, T: int) -> tuple[World, World]:
     """What is known before the run: for the claim, and for the method, which has step sizes of its own."""
-    values = sizes(given, method, 0)
+    values = sizes(fields, method, 0)
     values.pop("D", None)
     for letter, name in method.names.items():
         if name == "D":
             values.pop(letter, None)
-    given = given | {"noise": Node({"kind": "none"}, "point.noise")}
+    fields = fields | {"noise": Node({"kind": "none"}, "point.noise")}
     reserved = {"p", *values, "C", "E", "T", "D", "m", "Gamma", *method.measures}
-    values |= constants(given, claim, method, reserved)
-    steps = steps_of(given.get("steps"), claim, method, values, E, T)
+    values |= constants(fields, claim, method, reserved)
+    steps = steps_of(fields.get("steps"), claim, method, values, E, T)
     listed = tuple(name for name, entries in steps.items() if len(next(iter(entries))) == 1)
     steps |= shifted(steps, method, {*values, *method.measures, *reserved}, T)
     ranges = {name: tuple((min(n), max(n)) for n in zip(*entries, strict=True)) for name, entries in steps.items()}
-    p = given["p"].vector(C)
+    p = fields["p"].vector(C)
     world = World(values, {"p": ((1, C),), **ranges},
                   lambda name, at: p[at[0] - 1] if name == "p" else steps[name][at], listed=listed)  # fmt: skip
     for name, domain in claim.domains.items():
@@ -248,8 +248,8 @@ def measured(
             raise Rejected(f"claim: got {name}{indices}, expected each index in its range")
         x = run.value(name, indices)
         if isinstance(x, Extreme) and all(form.known for form in x.forms):
-            known = [form.constant for form in x.forms]
-            return number(min(known) if x.kind == "least" else max(known))
+            values = [form.constant for form in x.forms]
+            return number(min(values) if x.kind == "least" else max(values))
         return x
 
     return value
@@ -292,11 +292,11 @@ def everywhere(
     ranges = [range(sides.integer(low, {}), sides.integer(high, {}) + 1) for low, high in for_all.values()]
     places = list(product(*ranges))
     affordable(len(places), PLACES, name)
-    found: dict[str, Form] = {}
+    rooms_by_name: dict[str, Form] = {}
     for place in places:
         rooms = sides.rooms(relation, dict(zip(for_all, place, strict=True)))
-        found |= {"_".join(map(str, (name, *place, n))): room for n, room in enumerate(rooms)}
-    return found
+        rooms_by_name |= {"_".join(map(str, (name, *place, n))): room for n, room in enumerate(rooms)}
+    return rooms_by_name
 
 
 def meets(claim: Claim, facts: Mapping[str, bool]) -> None:
@@ -307,22 +307,22 @@ def meets(claim: Claim, facts: Mapping[str, bool]) -> None:
 
 
 def conditions(claim: Claim, sides: Sides) -> dict[str, Form]:
-    found: dict[str, Form] = {}
+    rooms_by_name: dict[str, Form] = {}
     for n, condition in enumerate(claim.when):
         named = {name for side in condition[1:] for name, arity in free(side) if arity < 0}
         for_all = {name: ends for name, ends in claim.for_all.items() if name in named}
-        found |= everywhere(sides, condition, for_all, f"when{n}")
-    return found
+        rooms_by_name |= everywhere(sides, condition, for_all, f"when{n}")
+    return rooms_by_name
 
 
 def assumed(
     claim: Claim, sides: Sides, leaves: Leaves, facts: Mapping[str, bool], noise: Signs | None
 ) -> dict[str, Form]:
     """What the assumptions say, beyond the class. One that is not known here is never dropped."""
-    found: dict[str, Form] = {}
+    rooms_by_name: dict[str, Form] = {}
     for name, args in claim.assumptions:
         if name in claim.means:
-            found |= everywhere(sides, *claim.means[name], name)
+            rooms_by_name |= everywhere(sides, *claim.means[name], name)
         elif name in VARIANCES:
             sigma = given_constant(sides.world, args[0])  # >= 0
             if name == "exact_variance" and sigma != 0:
@@ -330,24 +330,24 @@ def assumed(
             points = given_constant(sides.world, args[1]) if name == "minibatch_variance" else ONE
             v = () if noise is None or name == "hessian_variance" else noise.v
             each = [total((ONE, -points), (number(sigma**2), square(one))) for one in v]
-            found |= {f"{name}_{i + 1}": form for i, form in enumerate(each)}
+            rooms_by_name |= {f"{name}_{i + 1}": form for i, form in enumerate(each)}
         elif name == "homogeneous":
-            found[name] = total([-ONE], [leaves.gap_of_minima()])
+            rooms_by_name[name] = total([-ONE], [leaves.gap_of_minima()])
         elif name not in (*facts, *LOWER, *UPPER, "convex", "inexact", *STEEPNESS, *NOTHING_MORE):
             raise UnknownAssumption(f"out of reach: the assumption {name}")
-    return found
+    return rooms_by_name
 
 
 def steepness(claim: Claim, sides: Sides, leaves: Leaves) -> dict[str, Form]:
     """Bounds on all gradients or subgradients, at every point that is read: asked when all of them are known."""
-    found: dict[str, Form] = {}
+    rooms_by_name: dict[str, Form] = {}
     slopes, subgradients = leaves.slopes, leaves.penalty_slopes
     each = {"bounded_gradients": slopes, "lipschitz": slopes, "bounded_subgradients": subgradients}
     for name, args in claim.assumptions:
         if name in each and name not in claim.means:
             bound = sides.form_of_square(args[0])
-            found |= {entry: total((ONE, -ONE), (bound, form)) for entry, form in each[name]().items()}
-    return found
+            rooms_by_name |= {entry: total((ONE, -ONE), (bound, form)) for entry, form in each[name]().items()}
+    return rooms_by_name
 
 
 def points_of(method: Method) -> tuple[str, ...]:
@@ -372,12 +372,12 @@ def also_read(run: Measures[Vec, Measured]) -> None:
 def distinct(constraints: Mapping[str, Form]) -> dict[str, Form]:
     """Each once, without those that say 0 >= 0 or that a number is one."""
     alike: defaultdict[frozenset[object], list[Form]] = defaultdict(list)  # by leaves and unknowns
-    found: dict[str, Form] = {}
+    kept: dict[str, Form] = {}
     for name, form in constraints.items():
         if form.known and form.constant < 0:
             raise Rejected(f"point: got a failure of {name}, expected a point that meets it")
         same = alike[frozenset({*form.gram, *form.linear})]
         if not form.known and form not in same:
             same.append(form)
-            found[name] = form
-    return found
+            kept[name] = form
+    return kept

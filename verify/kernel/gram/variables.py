@@ -63,7 +63,7 @@ class Leaves:
     )  # the error of an answer, and what is left of its accuracy
 
     def entry(self, i: int, x: Vec) -> Entry:
-        """Of client i at x."""
+        """What client i's loss has at x: one gradient and one value, whoever asks."""
         if x.weight != 1:
             raise OutOfReach("out of reach: a loss is read at what is no point")
         table, key = self.tables[i], x.key
@@ -169,7 +169,7 @@ class Leaves:
         return ORIGIN
 
     def own_minimiser(self, i: int) -> Vec:
-        """Of client i."""
+        """A point where client i's loss is least."""
         if i not in self.least:
             if self.mu < 0:
                 raise OutOfReach("out of reach: minimisers of clients that are not convex")
@@ -186,14 +186,14 @@ class Leaves:
 
     def interpolation(self) -> dict[str, Form]:
         """For every client i and pair of its points a, b: f_i(a) is above what b and the class say, named fi_a_b."""
-        found: dict[str, Form] = {}
+        rooms: dict[str, Form] = {}
         for i, table in enumerate(self.tables):
-            found |= {f"f{i + 1}_{a}_{b}": form for (a, b), form in self.all_above([*table.values()]).items()}
+            rooms |= {f"f{i + 1}_{a}_{b}": form for (a, b), form in self.all_above([*table.values()]).items()}
         regular = list(self.penalty.values())
         for a, b in ((a, b) for a in range(len(regular)) for b in range(len(regular)) if a != b):
             tangent = inner(regular[b].g, minus(regular[a].x, regular[b].x))
-            found[f"g_{a}_{b}"] = total((ONE, -ONE, -ONE), (unknown(regular[a].f), unknown(regular[b].f), tangent))
-        return found | self.nowhere_lower()
+            rooms[f"g_{a}_{b}"] = total((ONE, -ONE, -ONE), (unknown(regular[a].f), unknown(regular[b].f), tangent))
+        return rooms | self.nowhere_lower()
 
     def all_above(self, entries: Sequence[Entry]) -> dict[tuple[int, int], Form]:
         """`above` of every ordered pair; what does not depend on the order is computed once."""
@@ -223,7 +223,7 @@ class Leaves:
         L_f = ZERO if self.L is None or min(self.p) < 0 else self.L * sum(self.p, ZERO)
         if self.mu >= 0 or L_f <= 0 or ORIGIN.key not in self.tables[0]:
             return {}
-        found: dict[str, Form] = {}
+        rooms: dict[str, Form] = {}
         for key in self.tables[0]:
             if not key or not all(key in table for table in self.tables):
                 continue
@@ -231,12 +231,12 @@ class Leaves:
             x, slope = entries[0].x, mixed(self.p, [entry.g for entry in entries])
             above = total((ONE, -ONE), (self.mean_value(x), self.total_value(ORIGIN)))
             if not self.composite:
-                found[f"least_{len(found)}"] = total((ONE, -1 / (2 * L_f)), (above, square(slope)))
+                rooms[f"least_{len(rooms)}"] = total((ONE, -1 / (2 * L_f)), (above, square(slope)))
             for u in self.penalty.values():
                 du = minus(u.x, x)
                 rise = total((ONE, ONE, L_f / 2), (unknown(u.f), inner(slope, du), square(du)))
-                found[f"least_{len(found)}"] = total((ONE, ONE), (above, rise))
-        return found
+                rooms[f"least_{len(rooms)}"] = total((ONE, ONE), (above, rise))
+        return rooms
 
     def slopes(self) -> dict[str, Form]:
         """|g|^2 of every gradient that is read."""

@@ -31,10 +31,10 @@ def separable(losses: Sequence[ClientLoss]) -> list[Loss]:
 def lowest(losses: Sequence[ClientLoss], p: Vector, g: AnyRegulariser | None) -> Vector | None:
     """A global minimiser of F, where F is a sum over coordinates and does not fall for ever."""
     g = Regulariser() if g is None else g
-    if found := samples(losses):
-        if any(loss.risk.basis != found[0].risk.basis for loss in found):
+    if clients := samples(losses):
+        if any(loss.risk.basis != clients[0].risk.basis for loss in clients):
             return None
-        f = mix(p, [loss.risk for loss in found])
+        f = mix(p, [loss.risk for loss in clients])
         return f.least() if g == Regulariser() and f.bounded_below() else None
     if not isinstance(g, Regulariser):
         return None
@@ -107,7 +107,7 @@ class Line:
         return [self.kinks[0] - 1, *self.kinks, self.kinks[-1] + 1]
 
     def curvatures(self) -> list[fmpq]:
-        """Of f, on every piece."""
+        """The curvature of f on every piece."""
         middles = [(a + b) / 2 for a, b in pairwise(self.ends)]
         return [dot(self.p, [curvature(loss, self.j, x) for loss in self.losses]) for x in middles]
 
@@ -152,6 +152,6 @@ class Line:
 
 
 def curvature(loss: Loss, j: int, x: fmpq) -> fmpq:
-    """Of a separable loss along coordinate j, at no kink."""
+    """The curvature of a separable loss along coordinate j, at a point that is no kink."""
     h, lo, hi, c = loss.bends[j] if loss.bends else (ZERO,) * 4
     return loss.A[j][j] + (h if c - lo < x < c + hi else 0)

@@ -56,10 +56,10 @@ class Pieces:
 
     def curvatures(self) -> tuple[fmpq | None, fmpq | None]:
         """The least and the largest curvature; None where a concave or a convex kink makes it infinite."""
-        found = [curvature for _, _, curvature in self.segments()]
+        curvatures = [curvature for _, _, curvature in self.segments()]
         gains = [right - left for left, right in (self.slopes(x) for x, _, _ in self.knots)]
         concave, convex = any(gain < 0 for gain in gains), any(gain > 0 for gain in gains)
-        return None if concave else min(found), None if convex else max(found)
+        return None if concave else min(curvatures), None if convex else max(curvatures)
 
     def smooth(self, L: fmpq) -> bool:
         least, most = self.curvatures()
@@ -93,15 +93,15 @@ class Pieces:
         spend(20)
         if not self.bounded_below():
             raise Rejected("instance: got a function that falls for ever, expected one with a minimum")
-        found = [x for x, _, _ in self.knots]
+        candidates = [x for x, _, _ in self.knots]
         for low, high, curvature in self.segments():
             if curvature > 0:
                 anchor = low if low is not None else high if high is not None else ZERO
                 slope = self.slopes(anchor)[1 if low is not None else 0]
                 root = anchor - slope / curvature
                 if (low is None or root >= low) and (high is None or root <= high):
-                    found.append(root)
-        return min(sorted(found or [ZERO]), key=self.value)
+                    candidates.append(root)
+        return min(sorted(candidates or [ZERO]), key=self.value)
 
     def plus(self, curvature: fmpq, centre: fmpq) -> Pieces:
         """f(w) + curvature/2 (w - centre)^2."""
@@ -110,11 +110,11 @@ class Pieces:
 
     def prox(self, v: fmpq, eta: fmpq) -> fmpq:
         """argmin_u f(u) + (u - v)^2 / (2 eta), for f + w^2/(2 eta) strongly convex: otherwise it need not be unique."""
-        made = self.plus(1 / eta, v)
-        least, _ = made.curvatures()
+        problem = self.plus(1 / eta, v)
+        least, _ = problem.curvatures()
         if least is None or least <= 0:
             raise Rejected("instance: got a proximal problem that is not strongly convex, expected a unique solution")
-        return made.least()
+        return problem.least()
 
 
 def nonnegative(p: fmpq, q: fmpq, r: fmpq, bounded: bool) -> bool:
@@ -136,9 +136,9 @@ def mix(weights: Sequence[fmpq], functions: Sequence[Pieces]) -> Pieces:
 
 
 def read(node: Node) -> Pieces:
-    given = node.fields("x jump bend a s c")
-    x = tuple(entry.rational() for entry in given["x"].items())
+    fields = node.fields("x jump bend a s c")
+    x = tuple(entry.rational() for entry in fields["x"].items())
     if len(x) > KNOTS:
-        raise given["x"].malformed(f"at most {KNOTS} knots")
-    jump, bend = (given[name].vector(len(x)) for name in ("jump", "bend"))
-    return Pieces(tuple(zip(x, jump, bend, strict=True)), *(given[name].rational() for name in ("a", "s", "c")))
+        raise fields["x"].malformed(f"at most {KNOTS} knots")
+    jump, bend = (fields[name].vector(len(x)) for name in ("jump", "bend"))
+    return Pieces(tuple(zip(x, jump, bend, strict=True)), *(fields[name].rational() for name in ("a", "s", "c")))

@@ -59,7 +59,7 @@ def read(node: Node, d: int) -> Regulariser | Penalty:
     if kind == "table":
         return read_penalty(node, d)
     if kind == "pinball":
-        given = node.fields("kind up down")
-        return Regulariser(given["up"].rational(least=0), given["down"].rational(least=0))
+        fields = node.fields("kind up down")
+        return Regulariser(fields["up"].rational(least=0), fields["down"].rational(least=0))
     theta = node.fields("kind theta")["theta"].rational(least=0)
     return Regulariser(theta, theta) if kind == "l1" else Regulariser(ridge=theta)

@@ -70,20 +70,20 @@ class Sample:
 
 
 def read(node: Node, d: int) -> Sample:
-    given = node.fields("kind q points", "training basis")
-    basis = read_basis(given["basis"], d) if "basis" in given else ()
-    points = tuple(read_point(entry, d, basis) for entry in given["points"].items())
-    q = probabilities(given["q"], len(points))
-    training = probabilities(given["training"], len(points)) if "training" in given else q
+    fields = node.fields("kind q points", "training basis")
+    basis = read_basis(fields["basis"], d) if "basis" in fields else ()
+    points = tuple(read_point(entry, d, basis) for entry in fields["points"].items())
+    q = probabilities(fields["q"], len(points))
+    training = probabilities(fields["training"], len(points)) if "training" in fields else q
     if any(share > 0 and chance == 0 for share, chance in zip(training, q, strict=True)):
-        raise given["training"].malformed("points that can be drawn")
+        raise fields["training"].malformed("points that can be drawn")
     return Sample(points, q, training)
 
 
 def samples(losses: Sequence[ClientLoss]) -> list[Sample]:
     """All of them, or nothing if one has no data points."""
-    found = [loss for loss in losses if isinstance(loss, Sample)]
-    return found if len(found) == len(losses) else []
+    clients = [loss for loss in losses if isinstance(loss, Sample)]
+    return clients if len(clients) == len(losses) else []
 
 
 def similar(clients: Sequence[Sample], p: Vector, B: fmpq) -> bool:

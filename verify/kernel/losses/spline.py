@@ -46,8 +46,8 @@ class Spline:
         """The least and the largest f''; None where it is unbounded."""
         if summed(s for _, s in self.knots) != 0:
             return None
-        found = [self.a, *map(self.bend, self.places())]
-        return min(found), max(found)
+        curvatures = [self.a, *map(self.bend, self.places())]
+        return min(curvatures), max(curvatures)
 
     def smoothness(self) -> fmpq | None:
         """The largest |f''|; None where it is unbounded."""
@@ -59,12 +59,12 @@ class Spline:
         places = self.places()
         if self.smoothness() is None or self.a != 0 or (places and self.bend(places[-1]) != 0):
             return None
-        found = [self.g, *map(self.slope, places)]
+        slopes = [self.g, *map(self.slope, places)]
         for left, right in pairwise(places):
             p, q = self.bend(left), self.bend(right)
             if p * q < 0:
-                found.append(self.slope(left + (right - left) * p / (p - q)))
-        return min(found), max(found)
+                slopes.append(self.slope(left + (right - left) * p / (p - q)))
+        return min(slopes), max(slopes)
 
     def places(self) -> list[fmpq]:
         return sorted({x for x, _ in self.knots})
@@ -75,11 +75,11 @@ class Spline:
 
     def lowest(self) -> fmpq:
         """A lower bound: the least Bernstein coefficient of its cubics."""
-        found = [self.value(x) for x in self.places()] or [self.value(ZERO)]
+        bounds = [self.value(x) for x in self.places()] or [self.value(ZERO)]
         for x, y in pairwise(self.places()):
             third = (y - x) / 3
-            found += [self.value(x) + third * self.slope(x), self.value(y) - third * self.slope(y)]
-        return min(found)
+            bounds += [self.value(x) + third * self.slope(x), self.value(y) - third * self.slope(y)]
+        return min(bounds)
 
     def bottom(self) -> tuple[fmpq, fmpq] | None:
         """Minimiser and curvature of a convex one that is a parabola there; None where it is not."""
@@ -158,9 +158,9 @@ def _bounded(ends: tuple[fmpq, fmpq] | None) -> tuple[fmpq, fmpq]:
 def curves(node: Node, d: int) -> Curves:
     """A user's loss."""
     affordable(d, DIMENSIONS, node.where)
-    given = node.fields("kind base eta a b turn")
-    base, eta = (tuple(read(part) for part in given[name].items(d)) for name in ("base", "eta"))
-    a, b, turn = (given[name].vector(d) for name in ("a", "b", "turn"))
+    fields = node.fields("kind base eta a b turn")
+    base, eta = (tuple(read(part) for part in fields[name].items(d)) for name in ("base", "eta"))
+    a, b, turn = (fields[name].vector(d) for name in ("a", "b", "turn"))
     parts = tuple(mix((ONE, x, y), (f, LINE, g)) for x, y, f, g in zip(a, b, base, eta, strict=True))
     return Curves(base, eta, a, b, turn, parts)
 
@@ -210,8 +210,8 @@ def meta_gap(users: Sequence[Curves], w: Vector, alpha: fmpq) -> fmpq:
 
 def _meta_least(f: Sequence[Spline], alpha: fmpq) -> fmpq:
     """A lower bound of the mean of f_i(y - alpha f_i'(y)); the least value where that is easy to see."""
-    found = [part.bottom() for part in f]
-    bottoms = [pair for pair in found if pair is not None]
+    bottoms_or_none = [part.bottom() for part in f]
+    bottoms = [pair for pair in bottoms_or_none if pair is not None]
     low, high = (pick((c for c, _ in bottoms), default=ZERO) for pick in (min, max))
     one = all(part.bend(low) == part.bend(high) and not _knots(part, low, high) for part in f)
     if len(bottoms) < len(f) or not one or any(alpha * _bounded(part.bends())[1] > 1 for part in f):
@@ -226,11 +226,12 @@ def _knots(f: Spline, low: fmpq, high: fmpq) -> bool:
 
 
 def read(node: Node) -> Spline:
-    given = node.fields("x s a g")
-    x = tuple(entry.rational() for entry in given["x"].items())
+    fields = node.fields("x s a g")
+    x = tuple(entry.rational() for entry in fields["x"].items())
     if len(x) > KNOTS:
-        raise given["x"].malformed(f"at most {KNOTS} knots")
-    return Spline(tuple(zip(x, given["s"].vector(len(x)), strict=True)), given["a"].rational(), given["g"].rational())
+        raise fields["x"].malformed(f"at most {KNOTS} knots")
+    knots = tuple(zip(x, fields["s"].vector(len(x)), strict=True))
+    return Spline(knots, fields["a"].rational(), fields["g"].rational())
 
 
 LOSSES = {"curves": curves}

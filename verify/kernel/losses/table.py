@@ -33,10 +33,10 @@ class Table:
 
     def at(self, w: Vector) -> Point:
         spend(HASH * len(w))
-        found = self.points.get(label(w))
-        if found is None:
+        point = self.points.get(label(w))
+        if point is None:
             raise Rejected(f"instance.clients: got the point {shown(w)} that is not in a table, expected one that is")
-        return found
+        return point
 
     def value(self, w: Vector) -> fmpq:
         return self.at(w)[2]
@@ -140,11 +140,11 @@ def interpolates(points: list[Point], mu: fmpq, L: fmpq | None) -> tuple[int, in
 
 
 def read(node: Node, d: int) -> Table:
-    given = node.fields("kind mu L points")
-    mu, L = given["mu"].rational(), None if given["L"].raw is None else given["L"].rational()
+    fields = node.fields("kind mu L points")
+    mu, L = fields["mu"].rational(), None if fields["L"].raw is None else fields["L"].rational()
     if L is not None and mu > L:
-        raise given["L"].malformed("null or a number that is at least mu")
-    return Table(mu, L, entered(given["points"], d, mu, L, node.where))
+        raise fields["L"].malformed("null or a number that is at least mu")
+    return Table(mu, L, entered(fields["points"], d, mu, L, node.where))
 
 
 def entered(node: Node, d: int, mu: fmpq, L: fmpq | None, where: str) -> dict[tuple[fmpz, ...], Point]:
@@ -172,12 +172,12 @@ class Penalty:
 
     def at(self, x: Vector) -> Point:
         spend(HASH * len(x))
-        found = self.points.get(label(x))
-        if found is None:
+        point = self.points.get(label(x))
+        if point is None:
             raise Rejected(
                 f"instance.regulariser: got the point {shown(x)} that is not in its table, expected one that is"
             )
-        return found
+        return point
 
     def value(self, x: Vector) -> fmpq:
         return self.at(x)[2]
@@ -186,10 +186,10 @@ class Penalty:
         """argmin_u s g(u) + |w - u|^2 / 2, which is where u + s r = w for a subgradient r at u."""
         if s == 0:
             return w
-        found = next((x for x, r, _ in self.points.values() if combine((ONE, s), (x, r)) == w), None)
-        if found is None:
+        solution = next((x for x, r, _ in self.points.values() if combine((ONE, s), (x, r)) == w), None)
+        if solution is None:
             raise Rejected(f"instance.regulariser: got the point {shown(w)}, expected its proximal point in the table")
-        return found
+        return solution
 
     def conjugate(self, s: Vector) -> fmpq | None:
         raise Rejected("instance.regulariser: got a table, expected a regulariser with a known conjugate")
@@ -204,8 +204,8 @@ class Penalty:
 
 
 def read_penalty(node: Node, d: int) -> Penalty:
-    given = node.fields("kind points")
-    return Penalty(entered(given["points"], d, ZERO, None, node.where))
+    fields = node.fields("kind points")
+    return Penalty(entered(fields["points"], d, ZERO, None, node.where))
 
 
 LOSSES = {"table": read}

@@ -227,7 +227,7 @@ class Forms:
         return total * Form(before) ** -1
 
     def _parts(self, tree: Op) -> tuple[str, Form, Polynomial, Polynomial]:
-        """Of a sum: its index, the form of its term, and the denominator of that in two factors, of which the second
+        """The index of a sum, the form of its term, and the denominator of that in two factors, of which the second
         does not speak of the index: the most that stands before the sum.
         """
         name, body = self.bound(tree)
@@ -379,13 +379,13 @@ def _terms(body: Tree) -> list[Tree]:
     parts = [_terms(arg) for arg in body.args]
     if body.name == "+":
         return [term for terms in parts for term in terms]
-    made: list[tuple[Tree, ...]] = [()]
+    products: list[tuple[Tree, ...]] = [()]
     for terms in parts:
-        if len(made) * len(terms) > PARTS:
+        if len(products) * len(terms) > PARTS:
             return [body]
-        spend(len(made) * len(terms))
-        made = [(*factors, term) for factors in made for term in terms]
-    return [Op("*", factors) for factors in made] if len(made) > 1 else [body]
+        spend(len(products) * len(terms))
+        products = [(*factors, term) for factors in products for term in terms]
+    return [Op("*", factors) for factors in products] if len(products) > 1 else [body]
 
 
 def substituted(tree: Tree, values: Mapping[str, Tree]) -> Tree:
@@ -408,13 +408,13 @@ def substituted(tree: Tree, values: Mapping[str, Tree]) -> Tree:
 
 def names_of(*trees: Tree) -> set[str]:
     """Every symbol and every index of a sum in these trees; not the names of quantities."""
-    found = set[str]()
+    names = set[str]()
     for tree in trees:
         if isinstance(tree, str):
-            found.add(tree)
+            names.add(tree)
         elif isinstance(tree, Op):
-            found |= names_of(*(tree.args[1:] if tree.name in ("at", "sum") else tree.args))
-    return found
+            names |= names_of(*(tree.args[1:] if tree.name in ("at", "sum") else tree.args))
+    return names
 
 
 def _level(index: str, tree: Tree) -> int:

@@ -216,8 +216,8 @@ def defined(
             continue
         if any(shows(other, need, forms) for other in says) or context.own(need):
             continue
-        given = [*(offers_of(other, forms) for other in says), *(needs_of(rest.says, forms) for rest in rests)]
-        if not any(_covered([need], others, forms) for others in given):
+        offers = [*(offers_of(other, forms) for other in says), *(needs_of(rest.says, forms) for rest in rests)]
+        if not any(_covered([need], others, forms) for others in offers):
             raise Rejected(
                 f"got a formula that needs {written(need.formula)} to be {need.kind}, expected that to be shown"
             )

@@ -44,9 +44,9 @@ class Accepted:
     cites: tuple[str, ...] = ()
 
 
-def is_one(given: object) -> bool:
+def is_one(file: object) -> bool:
     """Whether it says of itself that it is a proof of a statement."""
-    return isinstance(given, dict) and cast("dict[str, object]", given).get("format") == FORMAT
+    return isinstance(file, dict) and cast("dict[str, object]", file).get("format") == FORMAT
 
 
 def check(file: object, accepted: Mapping[str, Accepted], most: int = WORK) -> Accepted:
@@ -62,18 +62,18 @@ def check(file: object, accepted: Mapping[str, Accepted], most: int = WORK) -> A
 
 
 def _checked(file: object, accepted: Mapping[str, Accepted]) -> Accepted:
-    given = Node(file, "proof").fields("format statement claim judgements", "cites letters names frame")
-    given["format"].one_of((FORMAT,))
-    claim = read_claim(given["claim"])
+    fields = Node(file, "proof").fields("format statement claim judgements", "cites letters names frame")
+    fields["format"].one_of((FORMAT,))
+    claim = read_claim(fields["claim"])
     if not claim.then or claim.kind == "experiment" or claim.setting not in SETTINGS:
         raise Rejected("claim: got nothing that holds for all instances of a setting, expected relations")
-    if given["statement"].identifier() != claim.id:
-        raise given["statement"].malformed("the id of the claim")
-    context = context_of(given, claim, accepted)
+    if fields["statement"].identifier() != claim.id:
+        raise fields["statement"].malformed("the id of the claim")
+    context = context_of(fields, claim, accepted)
     used: Counter[str] = Counter()
     judgements: list[Judgement] = []
     growths: dict[int, Relation] = {}  # orders of growth: no relations between numbers
-    for node in given["judgements"].items():
+    for node in fields["judgements"].items():
         name, stated = _judged(node, judgements, growths, context)
         used[name] += 1
         if name == GROWTH:
@@ -87,16 +87,15 @@ def _checked(file: object, accepted: Mapping[str, Accepted]) -> Accepted:
     return Accepted(claim, dict(used), tuple(context.trusted), tuple(context.cited))
 
 
-def context_of(given: Mapping[str, Node], claim: Claim, accepted: Mapping[str, Accepted]) -> Context:
-    cites = [node.identifier() for node in given["cites"].items()] if "cites" in given else []
+def context_of(fields: Mapping[str, Node], claim: Claim, accepted: Mapping[str, Accepted]) -> Context:
+    cites = [node.identifier() for node in fields["cites"].items()] if "cites" in fields else []
     if missing := [name for name in cites if name not in accepted]:
         raise Rejected(f"proof.cites: got {missing}, expected statements whose proofs were accepted before")
     method = Node(claim.method, "method").mapping() if claim.method is not None else {}
     measures = set(method["measures"].mapping()) if method else set[str]()
-    letters = (
-        {n: x.one_of((*DOMAINS, "client")) for n, x in given["letters"].mapping().items()} if "letters" in given else {}
-    )
-    own = _framed(given)
+    entries = fields["letters"].mapping() if "letters" in fields else {}
+    letters = {name: entry.one_of((*DOMAINS, "client")) for name, entry in entries.items()}
+    own = _framed(fields)
     sizes = citation.sizes(claim) | frame.known(claim)
     taken = {*claim.domains, *claim.for_all, *measures, *sizes, *(citation.OWN if method else ())}
     fixed = {*claim.domains, *measures, *(() if method else frame.known(claim))}  # what no index is called
@@ -111,13 +110,13 @@ def context_of(given: Mapping[str, Node], claim: Claim, accepted: Mapping[str, A
     _check_choices(claim, domains)
     signs = Forms(domains, claim.choose)
     domains |= {index: _index_domain(index, low, signs) for index, (low, _) in claim.for_all.items()}
-    names = _names(given.get("names"), letters, set(domains))
+    names = _names(fields.get("names"), letters, set(domains))
     cited = {name: accepted[name].claim for name in cites}
     forms = Forms(domains | letters, claim.choose)
-    vectors = frame.read(given.get("frame"), claim, forms, letters)
+    vectors = frame.read(fields.get("frame"), claim, forms, letters)
     if vectors is not None:
         reading.check_kept(vectors)
-    return Context(claim, forms, letters, names, cited, given.get("frame"), vectors)
+    return Context(claim, forms, letters, names, cited, fields.get("frame"), vectors)
 
 
 def _check_choices(claim: Claim, domains: Mapping[str, str]) -> None:
@@ -153,9 +152,9 @@ def _names(node: Node | None, letters: Mapping[str, str], fixed: set[str]) -> di
     return names
 
 
-def _framed(given: Mapping[str, Node]) -> set[str]:
+def _framed(fields: Mapping[str, Node]) -> set[str]:
     """What the proof alone measures, or calls the step size of the round before, under names of its own."""
-    frame = given["frame"].mapping() if "frame" in given else {}
+    frame = fields["frame"].mapping() if "frame" in fields else {}
     names = [name for part in ("measures", "before") if part in frame for name in frame[part].mapping()]
     names += [frame["shares"].name()] if "shares" in frame else []
     names += [x.name() for x in frame["groups"].mapping().values()] if "groups" in frame else []
@@ -167,18 +166,18 @@ def _framed(given: Mapping[str, Node]) -> set[str]:
 def _judged(
     node: Node, before: Sequence[Judgement], growths: Mapping[int, Relation], context: Context
 ) -> tuple[str, Judgement]:
-    given = node.fields("rule says", "under by with")
-    name = given["rule"].one_of(RULES)
-    under = tuple(parse_relation(entry) for entry in given["under"].items()) if "under" in given else ()
-    stated = Judgement(parse_relation(given["says"]), under)
+    fields = node.fields("rule says", "under by with")
+    name = fields["rule"].one_of(RULES)
+    under = tuple(parse_relation(entry) for entry in fields["under"].items()) if "under" in fields else ()
+    stated = Judgement(parse_relation(fields["says"]), under)
     for _, low, high in under:  # what cannot be read is refused here, not only where it is discharged
         context.forms.difference(low, high)
-    places = [entry.integer(0, len(before) - 1) for entry in given["by"].items()] if "by" in given else []
+    places = [entry.integer(0, len(before) - 1) for entry in fields["by"].items()] if "by" in fields else []
     if not growths.keys().isdisjoint(places):
         raise Rejected(f"{node.where}: got an order of growth to rest on, expected relations between numbers")
     rests = [before[place] for place in places]
     try:
-        RULES[name](stated, given.get("with", Node({}, f"{node.where}.with")), rests, context)
+        RULES[name](stated, fields.get("with", Node({}, f"{node.where}.with")), rests, context)
     except Rejected as error:
         raise type(error)(f"{node.where}, {name}, {told(stated.says)}: {error}") from None
     return name, stated

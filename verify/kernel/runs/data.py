@@ -89,7 +89,7 @@ class DataPoints:
 
 
 def drawing(
-    given: Fields, method: Method, claim: Claim, problem: Problem, clients: list[tuple[tuple[int, ...], fmpq]], T: int
+    fields: Fields, method: Method, claim: Claim, problem: Problem, clients: list[tuple[tuple[int, ...], fmpq]], T: int
 ) -> tuple[Problem, Draws]:
     """What a round draws, and the problem with the risks of minibatches."""
     C, d = len(problem.p), len(problem.start)
@@ -99,7 +99,7 @@ def drawing(
         raise Rejected("instance.clients: got a table without L, expected a claim about subgradients")
     chances, shared = list[list[fmpq]](), False
     if points := samples(problem.losses):
-        minibatch = given["minibatch"].fields("b shared") if "minibatch" in given else {}
+        minibatch = fields["minibatch"].fields("b shared") if "minibatch" in fields else {}
         b = minibatch["b"].integer(1, LARGE) if minibatch else 0
         shared = bool(minibatch) and minibatch["shared"].flag()
         risks = [client.minibatches(b) if b else [(ONE, client.risk)] for client in points]
@@ -107,7 +107,7 @@ def drawing(
         each = {"full_prox": [c.risk for c in points], "training_prox": [c.empirical for c in points]}
         whole: dict[str, Rotated | Mixture] = {op: mix(problem.p, one) for op, one in each.items() if method.reads(op)}
         batches = tuple(tuple(risk for _, risk in own) for own in risks)
-        data = DataPoints(batches, whole, oracle_of(given.get("oracle"), method, C, d, T), shared)
+        data = DataPoints(batches, whole, oracle_of(fields.get("oracle"), method, C, d, T), shared)
         problem = replace(problem, data=data, twins=range(C) if data.oracle.step else problem.twins)
     elif tables and method.reads("oracle", "batch_grad", *WHOLE):
         if len(tables) < C:
@@ -116,10 +116,10 @@ def drawing(
         mixed: dict[str, Rotated | Mixture] = {
             op: Mixture(tuple(tables), problem.p) for op in WHOLE if method.reads(op)
         }
-        oracle = oracle_of(given.get("oracle"), method, C, d, T)
+        oracle = oracle_of(fields.get("oracle"), method, C, d, T)
         data = DataPoints(tuple((table,) for table in tables), mixed, oracle, shared)
         problem = replace(problem, data=data, twins=range(C) if oracle.step else problem.twins)
-    elif "minibatch" in given or "oracle" in given:
+    elif "minibatch" in fields or "oracle" in fields:
         raise Malformed("instance: got minibatches or an oracle, expected them of clients with data points alone")
     return problem, drawn(clients, chances, shared, "instance.minibatch")
 
@@ -130,11 +130,11 @@ def oracle_of(node: Node | None, method: Method, C: int, d: int, T: int) -> Orac
         return Oracle()
     if not method.rules_use("oracle"):
         raise node.malformed("none, for the method asks no oracle")
-    given = node.fields("step shift")
-    step = tuple(row.vector(C) for row in given["step"].items())
+    fields = node.fields("step shift")
+    step = tuple(row.vector(C) for row in fields["step"].items())
     shift = tuple(
         tuple(tuple(x.vector(d) if d > 1 else (x.rational(),) for x in cell.items()) for cell in row.items(C))
-        for row in given["shift"].items(len(step))
+        for row in fields["shift"].items(len(step))
     )
     if not 0 < len(step) <= T or not all(cell for row in shift for cell in row):
         raise node.malformed("a row or more of steps and shifts, at most one per round")

@@ -65,7 +65,7 @@ class MeanAndCovariance:
 
 
 def by_draw(law: Law[Vector]) -> list[Weighted[Vector]]:
-    """Of each draw one state (any will do) and the probability of the draw."""
+    """For each draw, one state (any will do) and the probability of the draw."""
     first: dict[Draw, Marked[Vector]] = {}
     chances: defaultdict[Draw, fmpq] = defaultdict(fmpq)
     for state, draw, weight in law:

@@ -133,8 +133,8 @@ class Boxed:
         """Where losses are read, and what they are solved by."""
         blocks = [(phase != "begin", [*block.values()]) for phase, block in self.method.phases.items()]
         blocks += [(within(m), rules(m.terms)) for m in followable(self.method)]
-        found = [(whole, r) for whole, block in blocks for rule in block for r in rule.all()]
-        for whole, rule in dict.fromkeys(found):
+        read_rules = [(whole, r) for whole, block in blocks for rule in block for r in rule.all()]
+        for whole, rule in dict.fromkeys(read_rules):
             for point in (rule.args[:1] if rule.op in READ else ()) + ((rule,) if rule.op in SOLVED else ()):
                 yield from self.read_at(whole, point)
         for measure in followable(self.method):
@@ -142,7 +142,7 @@ class Boxed:
                 yield from self.read_at(within(measure), point)
 
     def read_at(self, whole: bool, point: Rule) -> Iterator[tuple[bool, Draw, Callable[[Here], Vector]]]:
-        """Of every client, under every draw on which the point depends."""
+        """A point that losses are read at, for every client under every draw on which it depends."""
         draws = self.draws if point.has("sampled") else self.draws[:1]
         for i, (draw, _) in product(range(len(self.problem.p)), draws):
             yield whole, draw, lambda place, i=i: place.vector(point, i)
@@ -232,17 +232,17 @@ def followed(boxed: Boxed, low: Vector, high: Vector, first: Vectors[Vector], E:
     """Rejected unless the run stays in the box, all rules are affine there, and losses quadratic where it reads."""
     method, problem = boxed.method, boxed.problem
     blocks = [rule for block in method.phases.values() for top in block.values() for rule in top.all()]
-    seen = [r for measure in followable(method) for r in rules(measure.terms)]
+    measured_rules = [r for measure in followable(method) for r in rules(measure.terms)]
     drawn = [r for phase in ("begin", "local") for rule in method.phases[phase].values() for r in rule.all()]
-    affine = all(r.op in (*LINEAR, *READ, *SOLVED) for r in (*blocks, *seen))
-    if not affine or any(r.op == "sampled" for r in drawn) or any(r.op in NOISE for r in seen):
+    affine = all(r.op in (*LINEAR, *READ, *SOLVED) for r in (*blocks, *measured_rules))
+    if not affine or any(r.op == "sampled" for r in drawn) or any(r.op in NOISE for r in measured_rules):
         raise Rejected("instance.box: got a method with other rules, expected affine ones that do not see who is drawn")
     if [*method.server] != method.kept or not method.steady:
         raise Rejected("instance.box: got a method with memory or with a clock, expected the server's vectors alone")
     data = data_of(problem)
     if data is not None and (data.oracle.step or any(len(risks) != 1 for risks in data.batches)):
         raise Rejected("instance.box: got minibatches or an oracle that errs, expected neither")
-    if any(point.has("noisy_hess") for r in (*blocks, *seen) if r.op in READ for point in r.args[:1]):
+    if any(point.has("noisy_hess") for r in (*blocks, *measured_rules) if r.op in READ for point in r.args[:1]):
         raise Rejected("instance.box: got losses that are read where a Hessian's noise leads, expected other points")
     inside = replace(boxed, problem=on_box(problem, list(zip(low, high, strict=True))))
     wide = on_box(problem, inside.region(low, high))
@@ -391,7 +391,7 @@ class Box:
     noise: Noise
     low: Vector
     high: Vector
-    known: dict[tuple[str, Indices], fmpq] = field(default_factory=dict[tuple[str, Indices], fmpq])
+    values: dict[tuple[str, Indices], fmpq] = field(default_factory=dict[tuple[str, Indices], fmpq])
     run: list[Followed] = field(default_factory=list[Followed])  # one at most
 
     def value(self, name: str, indices: Indices) -> Value:
@@ -399,8 +399,8 @@ class Box:
         measure = replay.method.measures[name]
         if not measure.at:
             return self.measures.value(name, indices)
-        if (name, indices) in self.known:
-            return self.known[name, indices]
+        if (name, indices) in self.values:
+            return self.values[name, indices]
         where = dict(zip(measure.at, indices, strict=True))
         if measure.law not in ("", *PICKED) or measure.extreme or {*measure.at} & {*"ijn"}:
             raise Rejected("instance.box: got another measure, expected the expectation of what all clients do")
@@ -408,7 +408,7 @@ class Box:
             measure, where.get("t", 0) - replay.method.counts_from, where.get("k", 0)
         )
         if isinstance(value, fmpq):  # a ball has the precision of the moment
-            self.known[name, indices] = value
+            self.values[name, indices] = value
         return value
 
     def followed(self, measure: Measure) -> Followed:
@@ -426,17 +426,17 @@ class Box:
         return self.run[0]
 
 
-def boxed(given: Fields, measures: Measures[Vector, fmpq], problem: Problem, noise: Noise) -> Box:
+def boxed(fields: Fields, measures: Measures[Vector, fmpq], problem: Problem, noise: Noise) -> Box:
     """The measures in the box that an instance gives."""
     method, d = measures.replay.method, len(problem.start)
     if any(isinstance(loss, Table) for loss in problem.losses) or isinstance(problem.g, Penalty):
         raise Rejected("instance.box: got losses known at a few points, expected losses that are quadratic there")
-    ends = given["box"].fields("low high")
+    ends = fields["box"].fields("low high")
     low, high = ends["low"].vector(d), ends["high"].vector(d)
-    data = any(n.kind(LOSSES) == "sample" for n in given["clients"].items())
-    few = "steps" in given["noise"].mapping()
-    if "oracle" in given or method.steps or (data and noisy(given)) or few:
-        raise given["box"].malformed(
+    data = any(n.kind(LOSSES) == "sample" for n in fields["clients"].items())
+    few = "steps" in fields["noise"].mapping()
+    if "oracle" in fields or method.steps or (data and noisy(fields)) or few:
+        raise fields["box"].malformed(
             "none, unless there are exact answers, no noise of data points or of a few steps, and rounds"
         )
     if not all(a < b for a, b in zip(low, high, strict=True)):

@@ -37,7 +37,7 @@ def read_text(path: str, most: int = BYTES) -> str:
         raise Malformed("file: got bytes that are not UTF-8, expected text") from None
 
 
-def _regular(found: os.stat_result) -> None:
-    if not stat.S_ISREG(found.st_mode):
-        kind = _KINDS.get(stat.S_IFMT(found.st_mode), "something else")
+def _regular(status: os.stat_result) -> None:
+    if not stat.S_ISREG(status.st_mode):
+        kind = _KINDS.get(stat.S_IFMT(status.st_mode), "something else")
         raise Malformed(f"file: got {kind}, expected a regular file")

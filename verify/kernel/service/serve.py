@@ -39,14 +39,14 @@ def judged(text: bytes, seconds: float) -> Answer:
     """The kernel's word on a certificate as JSON data. Nothing that it raises gets out. Who has more time than usual
     allows more work."""
     try:
-        more, given = max(1.0, seconds / USUAL), cast(object, json.loads(text.decode("utf-8", "surrogatepass")))
-        if is_proof(given):
-            return {**OTHER, "what": prove(given, round(PROOF * more)).what}
-        if isinstance(given, list):
-            return _proved(cast("list[object]", given), more)
-        found = (attains if is_instance(given) else check)(given, round(MOST * more))
-        sides = {"lhs": claimed(found.lhs), "rhs": claimed(found.rhs)}
-        return {"outcome": "accepted", **sides, "dropped": list(found.dropped)}
+        more, file = max(1.0, seconds / USUAL), cast(object, json.loads(text.decode("utf-8", "surrogatepass")))
+        if is_proof(file):
+            return {**OTHER, "what": prove(file, round(PROOF * more)).what}
+        if isinstance(file, list):
+            return _proved(cast("list[object]", file), more)
+        accepted = (attains if is_instance(file) else check)(file, round(MOST * more))
+        sides = {"lhs": claimed(accepted.lhs), "rhs": claimed(accepted.rhs)}
+        return {"outcome": "accepted", **sides, "dropped": list(accepted.dropped)}
     except Malformed as error:
         return {"outcome": "malformed", "reason": str(error)}
     except Rejected as error:
@@ -59,19 +59,19 @@ def judged(text: bytes, seconds: float) -> Answer:
         return {"outcome": "crashed", "reason": f"{type(error).__name__}: {shown(str(error))}"}
 
 
-def _proved(given: list[object], more: float) -> Answer:
+def _proved(request: list[object], more: float) -> Answer:
     """A proof, and the claims of what it cites, whose proofs were accepted before: the asker answers for that."""
-    file, cited = Node(given, "request").items(2)
+    file, cited = Node(request, "request").items(2)
     claims = [read_claim(claim) for claim in cited.items()]
-    known = {claim.id: proofs.Accepted(claim, {}, ()) for claim in claims}
-    found = proofs.check(file.raw, known, round(proofs.WORK * more))
-    n = sum(found.rules.values())
-    used = {"rules": dict(found.rules), "trusted": list(found.trusted), "cites": list(found.cites)}
+    before = {claim.id: proofs.Accepted(claim, {}, ()) for claim in claims}
+    accepted = proofs.check(file.raw, before, round(proofs.WORK * more))
+    n = sum(accepted.rules.values())
+    used = {"rules": dict(accepted.rules), "trusted": list(accepted.trusted), "cites": list(accepted.cites)}
     return {**OTHER, "what": f"proof of the statement, {n} judgement{'s' if n > 1 else ''}", **used}
 
 
 def limited(text: bytes, seconds: float, memory: int) -> Answer:
-    """The same in a child with limits on time and memory."""
+    """The kernel's word on a certificate, found in a child with limits on time and memory."""
     answers, said = os.pipe(), os.pipe()
     child = os.fork()
     if child == 0:
@@ -136,14 +136,14 @@ def _size() -> int:
 
 def _until(source: int, deadline: float, child: int) -> bytes | None:
     """All that the child says; None (and it is killed) if that takes too long. Ends here if nobody listens any more."""
-    found = b""
+    raw = b""
     while True:
         ready, _, _ = select.select([source, IN], [], [], max(deadline - time.monotonic(), 0))
         if source in ready:
             part = os.read(source, 1 << 16)
             if not part:
-                return found
-            found += part
+                return raw
+            raw += part
         else:
             os.kill(child, signal.SIGKILL)
             if IN in ready:  # stdin has ended: nobody asks before an answer
@@ -164,10 +164,10 @@ def _died(status: int, said: bytes) -> Answer:
 
 def _read(count: int) -> bytes:
     """Exactly `count` bytes of stdin; fewer when it ends."""
-    found = bytearray()
-    while len(found) < count and (part := os.read(IN, min(count - len(found), 1 << 16))):
-        found += part
-    return bytes(found)
+    raw = bytearray()
+    while len(raw) < count and (part := os.read(IN, min(count - len(raw), 1 << 16))):
+        raw += part
+    return bytes(raw)
 
 
 def _write(to: int, data: bytes) -> None:

@@ -27,27 +27,27 @@ def envelope_gradient(f: Pieces, w: fmpq, rho: fmpq) -> fmpq:
     envelope is a quadratic, and three of its values give its derivative. From both sides, which must agree.
     """
     turns = [x + rho * slope for x, _, _ in f.knots for slope in f.slopes(x)]
-    found: list[fmpq] = []
+    slopes: list[fmpq] = []
     for side in (1, -1):
         h = side * min((abs(v - w) for v in turns if side * (v - w) > 0), default=fmpq(1)) / 4
         e0, e1, e2, e3 = (envelope(f, w + k * h, rho) for k in range(4))
         if e3 - 3 * e2 + 3 * e1 - e0 != 0:
             raise ArithmeticError(f"got an envelope that is not quadratic between {w} and {w + 3 * h}")
-        found.append((4 * e1 - 3 * e0 - e2) / (2 * h))
-    if found[0] != found[1]:
+        slopes.append((4 * e1 - 3 * e0 - e2) / (2 * h))
+    if slopes[0] != slopes[1]:
         raise Rejected(f"instance: got an envelope with a kink at {w}, expected a differentiable one")
-    return found[0]
+    return slopes[0]
 
 
 def read_prox(node: Node, claim: Claim) -> World:
     """Lemma 7 (w, u, eta) and remark 5 (w, rho): both sides of the inequality, and of the identity."""
-    given = node.fields("f w constants", "u")
-    f, w = read_pieces(given["f"]), given["w"].rational()
-    values = claim.numbers(given["constants"], "nu", "eta rho G")
-    if "u" in given:
-        u, step = given["u"].rational(), values.get("eta", ZERO)
+    fields = node.fields("f w constants", "u")
+    f, w = read_pieces(fields["f"]), fields["w"].rational()
+    values = claim.numbers(fields["constants"], "nu", "eta rho G")
+    if "u" in fields:
+        u, step = fields["u"].rational(), values.get("eta", ZERO)
         if step <= 0:
-            raise given["constants"].malformed("a positive eta")
+            raise fields["constants"].malformed("a positive eta")
         plus = f.prox(w, step)
         values |= {"f_plus": f.value(plus), "f_u": f.value(u), "moved2": (plus - w) ** 2}
         values |= {"u_w2": (u - w) ** 2, "plus_u2": (plus - u) ** 2}
@@ -55,15 +55,15 @@ def read_prox(node: Node, claim: Claim) -> World:
         rho = values["rho"]
         values |= {"away": abs(w - f.prox(w, rho)), "envelope_slope": abs(envelope_gradient(f, w, rho))}
     else:
-        raise given["constants"].malformed("a positive rho, or u and a positive eta")
+        raise fields["constants"].malformed("a positive rho, or u and a positive eta")
     return tabled(values, {}, *shared([f]))
 
 
 def read_devices(node: Node, claim: Claim) -> World:
     """Definition 1 at one w: squared gradients of every device and of their mean."""
-    given = node.fields("M w devices")
-    M, w = given["M"].integer(1, 100), given["w"].rational()
-    devices = [read_pieces(entry) for entry in given["devices"].items(M)]
+    fields = node.fields("M w devices")
+    M, w = fields["M"].integer(1, 100), fields["w"].rational()
+    devices = [read_pieces(entry) for entry in fields["devices"].items(M)]
     whole = mix([fmpq(1, M)] * M, devices)
     facts, bounds = shared(devices)
     facts["identical"] = all(f == devices[0] for f in devices)

@@ -34,36 +34,36 @@ def loss(node: Node, d: int) -> Loss:
 
 def vectors(node: Node, claim: Claim) -> World:
     """Vectors v and w by their components v[j], w[j]."""
-    given = node.fields("kind d v w")
-    d = given["d"].integer(1, COUNT)
-    return tabled({"D": fmpq(d)}, {name: given[name].vector(d) for name in ("v", "w")}, listed=["v", "w"])
+    fields = node.fields("kind d v w")
+    d = fields["d"].integer(1, COUNT)
+    return tabled({"D": fmpq(d)}, {name: fields[name].vector(d) for name in ("v", "w")}, listed=["v", "w"])
 
 
 def points(node: Node, claim: Claim) -> World:
     """f at w and v; with a minimiser w_star, which is checked, also gap and dist2."""
-    given = node.fields("kind d f v w constants", "w_star")
-    d = given["d"].integer(1, COUNT)
-    f, v, w = loss(given["f"], d), given["v"].vector(d), given["w"].vector(d)
+    fields = node.fields("kind d f v w constants", "w_star")
+    d = fields["d"].integer(1, COUNT)
+    f, v, w = loss(fields["f"], d), fields["v"].vector(d), fields["w"].vector(d)
     facts, bounds = regularity(f)
     slope, apart = minus(f.gradient(w), f.gradient(v)), minus(w, v)
     values = {"D": fmpq(d), "grad_diff2": norm2(slope), "grad_inner": dot(slope, apart), "diff2": norm2(apart)}
     values["grad2"] = norm2(f.gradient(w))
-    facts["has_minimum"] = "w_star" in given
-    if "w_star" in given:
-        w_star = given["w_star"].vector(d)
+    facts["has_minimum"] = "w_star" in fields
+    if "w_star" in fields:
+        w_star = fields["w_star"].vector(d)
         least = w_star if facts["convex"] else lowest((f,), (ONE,), None)
         if least is None or any(f.gradient(w_star)) or f.value(w_star) > f.value(least):
             raise Rejected(f"instance.w_star: got {shown(w_star)}, expected a minimiser of f")
         values |= {"gap": f.value(w) - f.value(w_star), "dist2": norm2(minus(w, w_star))}
-    return tabled(values | claim.numbers(given["constants"], "", "L mu"), {}, facts, bounds)
+    return tabled(values | claim.numbers(fields["constants"], "", "L mu"), {}, facts, bounds)
 
 
 def mean(node: Node, claim: Claim) -> World:
     """f at points w_i, f_at(i), and at sum_i lam_i w_i, f_mean."""
-    given = node.fields("kind d f lam points")
-    d, n = given["d"].integer(1, COUNT), _number(given["lam"])
-    f, where = loss(given["f"], d), [entry.vector(d) for entry in given["points"].items(n)]
-    lists = {"lam": given["lam"].vector(n), "f_at": tuple(f.value(w) for w in where)}
+    fields = node.fields("kind d f lam points")
+    d, n = fields["d"].integer(1, COUNT), _number(fields["lam"])
+    f, where = loss(fields["f"], d), [entry.vector(d) for entry in fields["points"].items(n)]
+    lists = {"lam": fields["lam"].vector(n), "f_at": tuple(f.value(w) for w in where)}
     values = {"D": fmpq(d), "n": fmpq(n), "f_mean": f.value(combine(lists["lam"], where))}
     facts, bounds = regularity(f)
     return tabled(values, lists, facts | weighed(lists["lam"]), bounds, listed=[*lists])
@@ -71,12 +71,12 @@ def mean(node: Node, claim: Claim) -> World:
 
 def combination(node: Node, claim: Claim) -> World:
     """Separable f_i that are L_i-smooth, and the least smoothness constant of sum_i lam_i f_i."""
-    given = node.fields("kind d functions lam L_i")
-    d, N = given["d"].integer(1, COUNT), _number(given["lam"])
-    losses = [loss(entry, d) for entry in given["functions"].items(N)]
+    fields = node.fields("kind d functions lam L_i")
+    d, N = fields["d"].integer(1, COUNT), _number(fields["lam"])
+    losses = [loss(entry, d) for entry in fields["functions"].items(N)]
     if not separable(losses):
         raise Malformed("instance.functions: got a Hessian that is not diagonal, expected separable functions")
-    L, lam = given["L_i"].vector(N, least=0), given["lam"].vector(N)
+    L, lam = fields["L_i"].vector(N, least=0), fields["lam"].vector(N)
     each = all(f.above(-x) and f.below(x) for f, x in zip(losses, L, strict=True))
     most = max(abs(x) for line in lines(losses, lam, Regulariser()) for x in line.curvatures())
     values = {"D": fmpq(d), "N": fmpq(N), "smoothness": most}

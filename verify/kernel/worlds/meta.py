@@ -132,10 +132,10 @@ class Meta:
     @cached_property
     def reach(self) -> list[tuple[fmpq, fmpq]]:
         """The least and the largest eta_j'."""
-        found = [eta.slopes() for eta in self.eta]
-        if None in found:
+        slopes = [eta.slopes() for eta in self.eta]
+        if None in slopes:
             raise Rejected("instance.eta: got an unbounded gradient, expected a bounded one")
-        return [ends for ends in found if ends is not None]
+        return [ends for ends in slopes if ends is not None]
 
     def scales(self) -> Vector:
         """sup |eta_j''|."""
@@ -175,7 +175,7 @@ class Meta:
 
     def distances(self) -> Vector:
         """W_1(p_i, p): a flow that moves the masses and a potential, of the same value; so both are optimal."""
-        m, found = len(self.a), list[fmpq]()
+        m, costs = len(self.a), list[fmpq]()
         parts = (self.given[name].items(len(self.p)) for name in ("flows", "potentials"))
         for off, flow, potential in zip(self.offsets(), *parts, strict=True):
             moved, g = [row.vector(m, least=0) for row in flow.items(m)], potential.vector(m)
@@ -185,8 +185,8 @@ class Meta:
             cost = summed(dot(row, far) for row, far in zip(moved, self.metric, strict=True))
             if cost != dot(g, off):
                 raise Rejected(f"{flow.where}: got the costs {cost} and {dot(g, off)}, expected the same: W_1")
-            found.append(cost)
-        return tuple(found)
+            costs.append(cost)
+        return tuple(costs)
 
     # --- what statements speak of ------------------------------------------------------------------------------------
 
@@ -317,11 +317,11 @@ def read(node: Node, claim: Claim) -> World:
     lists: dict[str, Vector] = {}
     for name, arity in claim.needs():
         if name in QUANTITIES:
-            found = QUANTITIES[name](o)
-            if arity < 0 and isinstance(found, fmpq):
-                values[name] = found
-            elif isinstance(found, tuple):
-                lists[name] = found
+            quantity = QUANTITIES[name](o)
+            if arity < 0 and isinstance(quantity, fmpq):
+                values[name] = quantity
+            elif isinstance(quantity, tuple):
+                lists[name] = quantity
     facts = {"average": average, "total": not average, "metric": "metric" in given}
     bounds: dict[str, Callable[[fmpq], bool]] = {
         "bounded_gradients": lambda B: all(steepest(f, B) for f in o.users),

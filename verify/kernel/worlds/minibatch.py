@@ -44,14 +44,14 @@ def read_erm(node: Node, claim: Claim) -> World:
 
     N copies of one point are a data set too: R_S^r is lam-strongly convex for every S if and only if each loss + r is.
     """
-    given = node.fields("N losses r shift constants")
-    N = given["N"].integer(1, 100)
-    losses, r = [read_pieces(entry) for entry in given["losses"].items(N + 1)], read_pieces(given["r"])
+    fields = node.fields("N losses r shift constants")
+    N = fields["N"].integer(1, 100)
+    losses, r = [read_pieces(entry) for entry in fields["losses"].items(N + 1)], read_pieces(fields["r"])
     one = fmpq(1, N)
     risks = [mix([one] * N + [fmpq(1)], [*points, r]) for points in (losses[:-1], losses[1:])]
     regularised = [mix([fmpq(1)] * 2, [loss, r]) for loss in losses]
-    values = claim.numbers(given["constants"], "G lam eps")
-    (w, gap), (v, other) = (solved(risk, shift) for risk, shift in zip(risks, given["shift"].vector(2), strict=True))
+    values = claim.numbers(fields["constants"], "G lam eps")
+    (w, gap), (v, other) = (solved(risk, shift) for risk, shift in zip(risks, fields["shift"].vector(2), strict=True))
     facts, bounds = shared(losses)
     bounds["strongly_convex"] = lambda lam: all(f.weakly_convex(-lam) for f in regularised)
     bounds["inexact"] = lambda eps: max(gap, other) <= eps
@@ -81,29 +81,29 @@ def moments(weights: Sequence[fmpq], values: Sequence[fmpq]) -> tuple[fmpq, fmpq
 
 def read_table(node: Node, claim: Claim) -> World:
     """Lemma 2: a function h of N independent points, as the table of its values."""
-    given = node.fields("N d q h constants")
-    N, d = given["N"].integer(1, 12), given["d"].integer(1, 10)
-    q = probabilities(given["q"], len(given["q"].items()))
+    fields = node.fields("N d q h constants")
+    N, d = fields["N"].integer(1, 12), fields["d"].integer(1, 10)
+    q = probabilities(fields["q"], len(fields["q"].items()))
     sets = tuples(len(q), N)
-    h = [entry.vector(d) for entry in given["h"].items(len(sets))]
+    h = [entry.vector(d) for entry in fields["h"].items(len(sets))]
     weights = [paid(prod((q[z] for z in S), start=fmpq(1))) for S in sets]
     spread2 = summed(moments(weights, column)[1] for column in zip(*h, strict=True))
-    values = claim.numbers(given["constants"], "beta")
+    values = claim.numbers(fields["constants"], "beta")
     return tabled({**values, "N": fmpq(N), "spread2": spread2}, {}, bounds={"bounded_differences": spread(h, sets)})
 
 
 def read_algorithm(node: Node, claim: Claim) -> World:
     """Lemma 3: an algorithm A as the table of its models, and losses on a finite sample space."""
-    given = node.fields("N q losses A constants")
-    N, losses = given["N"].integer(1, 12), [read_pieces(entry) for entry in given["losses"].items()]
-    q = probabilities(given["q"], len(losses))
+    fields = node.fields("N q losses A constants")
+    N, losses = fields["N"].integer(1, 12), [read_pieces(entry) for entry in fields["losses"].items()]
+    q = probabilities(fields["q"], len(losses))
     sets = tuples(len(q), N)
-    A = given["A"].vector(len(sets))
+    A = fields["A"].vector(len(sets))
     weights, risk = [paid(prod((q[z] for z in S), start=fmpq(1))) for S in sets], mix(q, losses)
     population = [risk.gradient(w) for w in A]
     empirical = [summed(losses[z].gradient(w) for z in S) / N for S, w in zip(sets, A, strict=True)]
     mean, variance = moments(weights, population)
-    values = claim.numbers(given["constants"], "G L gamma")
+    values = claim.numbers(fields["constants"], "G L gamma")
     values |= {"N": fmpq(N), "bias": abs(mean - dot(weights, empirical)), "variance": variance}
     centre = dot(weights, empirical)
     values["about_empirical"] = dot(weights, [(x - centre) ** 2 for x in population])
@@ -116,16 +116,16 @@ def read_subset(node: Node, claim: Claim) -> World:
 
     Any vectors are gradients: of losses that are straight along each of them, around the point in question.
     """
-    given = node.fields("M I d directions constants")
-    M, d = given["M"].integer(1, 12), given["d"].integer(1, 10)
-    size = given["I"].integer(1, M)
-    rows = [entry.vector(d) for entry in given["directions"].items(M)]
+    fields = node.fields("M I d directions constants")
+    M, d = fields["M"].integer(1, 12), fields["d"].integer(1, 10)
+    size = fields["I"].integer(1, M)
+    rows = [entry.vector(d) for entry in fields["directions"].items(M)]
     chosen = list(combinations(range(M), size))
     columns = [[row[j] for row in rows] for j in range(d)]
     drawn = [[summed(column[m] for m in ms) / size for ms in chosen] for column in columns]
     mean = [summed(column) / M for column in columns]
     squares = [(x - centre) ** 2 for column, centre in zip(drawn, mean, strict=True) for x in column]
-    values = claim.numbers(given["constants"], "G")
+    values = claim.numbers(fields["constants"], "G")
     values |= {"M": fmpq(M), "I": fmpq(size), "D": fmpq(d), "deviation": summed(squares) / len(chosen)}
     apart = [(x - centre) ** 2 for column, centre in zip(columns, mean, strict=True) for x in column]
     values["among"] = summed(apart) / M

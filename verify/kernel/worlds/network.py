@@ -37,7 +37,7 @@ def trace(C: int) -> Sums:
 
 @lru_cache(maxsize=CLIENTS)
 def degrees(C: int) -> list[Sums]:
-    """Of every node, the weights of its pairs."""
+    """For every node, the weights of its pairs."""
     return [_sums({frozenset((i, j)): 1 for j in range(C) if j != i}) for i in range(C)]
 
 
@@ -135,10 +135,10 @@ def _below(x: arb) -> arb:
 
 
 def read(node: Node, claim: Claim) -> World:
-    given = node.fields("C coupling parameters")
-    parameters = claim.parameters(given["parameters"], {"C"})
-    given["parameters"].fields("theta phi epsilon delta", "A2")
-    C, coupling = given["C"].integer(2, CLIENTS), given["coupling"].rational()
+    fields = node.fields("C coupling parameters")
+    parameters = claim.parameters(fields["parameters"], {"C"})
+    fields["parameters"].fields("theta phi epsilon delta", "A2")
+    C, coupling = fields["C"].integer(2, CLIENTS), fields["coupling"].rational()
     network = Network(C, coupling=coupling, **parameters)
     if coupling**2 > network.phi**4 * (1 + network.delta) or network.delta <= -1:
         raise Rejected("instance: got no covariance matrix, expected coupling^2 <= phi^4 (1 + delta), delta > -1")
@@ -153,10 +153,10 @@ def read_graph(node: Node, claim: Claim) -> World:
 
     The eigenvalue of the constant vector is 0, and the sum of all of them is the trace.
     """
-    given = node.fields("C weights")
-    C = given["C"].integer(2, 40)
+    fields = node.fields("C weights")
+    C = fields["C"].integer(2, 40)
     pairs = list(combinations(range(C), 2))
-    weights = {frozenset(p): w for p, w in zip(pairs, given["weights"].vector(len(pairs)), strict=True)}
+    weights = {frozenset(p): w for p, w in zip(pairs, fields["weights"].vector(len(pairs)), strict=True)}
     L = [[-weights[frozenset((i, j))] if i != j else ZERO for j in range(C)] for i in range(C)]
     for i in range(C):
         L[i][i] = -summed(L[i])
@@ -167,9 +167,9 @@ def read_graph(node: Node, claim: Claim) -> World:
 
 def read_messages(node: Node, claim: Claim) -> World:
     """Two vectors a and b."""
-    given = node.fields("D a b")
-    D = given["D"].integer(1, CLIENTS)
-    return tabled({"D": fmpq(D)}, {name: given[name].vector(D) for name in ("a", "b")}, listed=["a", "b"])
+    fields = node.fields("D a b")
+    D = fields["D"].integer(1, CLIENTS)
+    return tabled({"D": fmpq(D)}, {name: fields[name].vector(D) for name in ("a", "b")}, listed=["a", "b"])
 
 
 WORLDS = {"network": Reader(read, INPUTS), "graph": Reader(read_graph), "messages": Reader(read_messages)}

@@ -17,14 +17,14 @@ INPUTS = {"lambda": "real", "sigma": "nonnegative"}
 
 def read(node: Node, claim: Claim) -> World:
     """Symbols noise_sum2 = E|...|^2 and mean2 = |sum_i p_i Z_i|^2; the quantity p(i)."""
-    given = node.fields("M E d p Z v sigma parameters")
-    M, E, d = (given[name].integer(1, COUNT) for name in ("M", "E", "d"))
-    Z, v = ([entry.vector(d) for entry in given[name].items(M)] for name in ("Z", "v"))
-    free = claim.parameters(given["parameters"], {"M", "E", "D", "sigma", "noise_sum2", "mean2"})
+    fields = node.fields("M E d p Z v sigma parameters")
+    M, E, d = (fields[name].integer(1, COUNT) for name in ("M", "E", "d"))
+    Z, v = ([entry.vector(d) for entry in fields[name].items(M)] for name in ("Z", "v"))
+    free = claim.parameters(fields["parameters"], {"M", "E", "D", "sigma", "noise_sum2", "mean2"})
     if "lambda" not in free:
         raise Malformed("instance.parameters: got no 'lambda', expected one")
     affordable(E * free["lambda"].height_bits(), BITS, "instance.E")
-    p, sigma = given["p"].vector(M), claim.number("sigma", given["sigma"], least=0)
+    p, sigma = fields["p"].vector(M), claim.number("sigma", fields["sigma"], least=0)
     mean2, spread = norm2(combine(p, Z)), summed(q**2 * norm2(x) for q, x in zip(p, v, strict=True))
     powers = [powered(1 - free["lambda"], k) for k in range(E)]
     total = mean2 * summed(powers) ** 2 + spread * summed(x**2 for x in powers)

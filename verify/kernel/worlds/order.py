@@ -75,7 +75,7 @@ class Growth:
 
 
 def cut(terms: Sequence[Term], rest: Rank = NOTHING) -> Growth:
-    """Of terms by falling rank: without zeros; what is unsure or too much is left to the rest."""
+    """A growth of these terms, which fall in rank, without zeros; what is unsure or too much is left to the rest."""
     rest = max([rest, *(r for r, c in terms if isinstance(c, arb) and not (c > 0 or c < 0))])
     spend(2 * len(terms))
     for _, c in terms:

@@ -29,12 +29,12 @@ def distance(x: Vector, q: Vector, r: Vector) -> fmpq:
 
 
 def read(node: Node, claim: Claim) -> World:
-    given = node.fields("x q C b constants")
-    N = len(given["x"].items())
-    x, q = given["x"].vector(N), given["q"].vector(N, least=0)
+    fields = node.fields("x q C b constants")
+    N = len(fields["x"].items())
+    x, q = fields["x"].vector(N), fields["q"].vector(N, least=0)
     if not 1 <= N <= COUNT or list(x) != sorted(set(x)) or summed(q) != 1:
-        raise given["x"].malformed(f"from 1 to {COUNT} rising points and their probabilities")
-    n, m = given["C"].integer(1, COUNT), given["b"].integer(1, SIZE)
+        raise fields["x"].malformed(f"from 1 to {COUNT} rising points and their probabilities")
+    n, m = fields["C"].integer(1, COUNT), fields["b"].integer(1, SIZE)
     affordable(number(q, m) ** n * n * N, WORK)
     draws = list(batches(q, m))
     single = summed(P * distance(x, shares, q) ** 2 for shares, P in draws)
@@ -43,7 +43,7 @@ def read(node: Node, claim: Claim) -> World:
         mean = combine((fmpq(1, n),) * n, [shares for shares, _ in users])
         pair += prod((P for _, P in users), start=ONE) * distance(x, users[0][0], mean) ** 2
     values = {"C": fmpq(n), "b": fmpq(m), "R": x[-1] - x[0], "W_u2": single, "W_mean2": pair}
-    values |= claim.parameters(given["constants"], set(values))
+    values |= claim.parameters(fields["constants"], set(values))
     return tabled(values, {}, {"on_a_line": True, "homogeneous": True})
 
 

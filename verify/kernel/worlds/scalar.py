@@ -8,10 +8,10 @@ from ..core.world import Reader, World, tabled
 
 
 def read(node: Node, claim: Claim) -> World:
-    given = node.fields("values", "quantities")
-    entries = given["quantities"].mapping() if "quantities" in given else {}
+    fields = node.fields("values", "quantities")
+    entries = fields["quantities"].mapping() if "quantities" in fields else {}
     lists = {name: [claim.number(name, x) for x in entry.items()] for name, entry in entries.items()}
-    return tabled(claim.parameters(given["values"], set()), lists, listed=[*lists], first=0)
+    return tabled(claim.parameters(fields["values"], set()), lists, listed=[*lists], first=0)
 
 
 WORLDS = {"scalar": Reader(read)}

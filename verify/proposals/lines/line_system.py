@@ -48,7 +48,7 @@ Factor = int | Literal["goal"] | OwnSign  # an int is the place of a judgement
 
 
 @dataclass(frozen=True, slots=True)
-class Bound:
+class LineBound:
     """`terms` >= 0 (> 0 if strict): one of what is rested on, times `scale`, with equations put in."""
 
     terms: Terms
@@ -59,7 +59,7 @@ class Bound:
 
 
 @dataclass(frozen=True, slots=True)
-class Equation:
+class LineEquation:
     """`terms` = 0, which defines `atom` if there is one: coefficient * monomial * atom + rest.
 
     `made_of`: the multiples of the line's own equations that it is the sum of.
@@ -90,10 +90,10 @@ class LineSystem:
     signs: list[str]
     from_one: list[int]  # the atoms whose least value is 1
     originals: Mapping[Factor, Terms]
-    bounds: list[Bound]
-    equations: list[Equation]
-    eliminated: list[Equation] = field(default_factory=list[Equation])
-    absurd: Bound | None = None  # 0 > 0
+    bounds: list[LineBound]
+    equations: list[LineEquation]
+    eliminated: list[LineEquation] = field(default_factory=list[LineEquation])
+    absurd: LineBound | None = None  # 0 > 0
     places: dict[int, StatedSign] = field(default_factory=dict[int, StatedSign])
     squares: list[Terms] = field(default_factory=list[Terms])  # polynomials whose squares are multiplied with
 
@@ -123,11 +123,11 @@ class LineSystem:
                 continue
             relations.add(key)
             if not terms:
-                line.absurd = Bound(terms, True, factor, one) if STRICT.get(name) else line.absurd
+                line.absurd = LineBound(terms, True, factor, one) if STRICT.get(name) else line.absurd
             elif name == "=":
-                line.equations.append(Equation(terms, {factor: {one: fmpq(1)}}))
+                line.equations.append(LineEquation(terms, {factor: {one: fmpq(1)}}))
             else:
-                line.bounds.append(line.cleared(Bound(terms, STRICT[name], factor, one)))
+                line.bounds.append(line.cleared(LineBound(terms, STRICT[name], factor, one)))
         line.divide()
         line.eliminate()
         line.single_out_signs()
@@ -145,7 +145,7 @@ class LineSystem:
     def nonnegative(self, n: int) -> bool:
         return self.signs[n] in ("positive", "nonnegative") or n in self.places
 
-    def cleared(self, bound: Bound) -> Bound:
+    def cleared(self, bound: LineBound) -> LineBound:
         """Without the monomial of positive atoms that all its terms share."""
         rows = list(bound.terms)
         shared = tuple(
@@ -193,9 +193,9 @@ class LineSystem:
             self.bounds = [self.cleared(b) for b in bounds if b.terms]
             self.equations = [e for e in others if e.terms]
 
-    def _bounds_with(self, atom: int, value: Terms) -> list[Bound] | None:
+    def _bounds_with(self, atom: int, value: Terms) -> list[LineBound] | None:
         """The bounds with a value for an atom; None if one of them becomes too long."""
-        bounds: list[Bound] = []
+        bounds: list[LineBound] = []
         for bound in self.bounds:
             terms = put_in(bound.terms, atom, value)
             if terms is None or len(terms) > TERMS:
@@ -203,9 +203,9 @@ class LineSystem:
             bounds.append(replace(bound, terms=terms))
         return bounds
 
-    def _pivot(self) -> tuple[Equation, int, Powers] | None:
+    def _pivot(self) -> tuple[LineEquation, int, Powers] | None:
         """The equation, the atom and the term of it by which it defines the atom, that are the simplest to use."""
-        best: tuple[int, Equation, int, Powers] | None = None
+        best: tuple[int, LineEquation, int, Powers] | None = None
         for equation in self.equations:
             if equation.too_long:
                 continue
@@ -226,7 +226,7 @@ class LineSystem:
                     best = cost, equation, atom, lead
         return None if best is None else best[1:]
 
-    def _sign_of(self, atom: int, value: Terms) -> Iterator[Bound]:
+    def _sign_of(self, atom: int, value: Terms) -> Iterator[LineBound]:
         """What the sign of an atom says about its value."""
         if self.signs[atom] in ("positive", "nonnegative"):
             one = (0,) * len(self.atoms)
@@ -237,7 +237,7 @@ class LineSystem:
                 factor: added({unit(atom, len(self.atoms)): fmpq(1)}, {one: -least}),
             }
             strict = self.signs[atom] == "positive" and not least
-            yield Bound(added(value, {one: -least}), strict, factor, one)
+            yield LineBound(added(value, {one: -least}), strict, factor, one)
 
     def repeated_factors(self) -> list[Terms]:
         """Polynomials whose squares divide what stands before a power of an atom: where 2 (1 - b)^2 X is to be replaced
@@ -260,7 +260,7 @@ class LineSystem:
 
     def single_out_signs(self) -> None:
         """Rests that say that one atom is not negative are the atom's own sign."""
-        kept: list[Bound] = []
+        kept: list[LineBound] = []
         for bound in self.bounds:
             (monomial, c), *more = bound.terms.items()
             atoms = [n for n, power in enumerate(monomial) if power]
@@ -276,7 +276,7 @@ class LineSystem:
         self.bounds = kept
 
 
-def divided(terms: Terms, equation: Equation) -> tuple[Terms, Terms]:
+def divided(terms: Terms, equation: LineEquation) -> tuple[Terms, Terms]:
     """The multiple of the equation that takes its atom out, and what is left."""
     assert equation.atom is not None
     quotient: Terms = {}
@@ -288,7 +288,7 @@ def divided(terms: Terms, equation: Equation) -> tuple[Terms, Terms]:
     return quotient, terms
 
 
-def without_atom(one: Equation, other: Equation) -> Equation:
+def without_atom(one: LineEquation, other: LineEquation) -> LineEquation:
     """The first equation with the atom that the other one defines taken out."""
     quotient, rest = divided(one.terms, other)
     return replace(one, terms=rest, made_of=combined(one.made_of, quotient, other.made_of)) if quotient else one

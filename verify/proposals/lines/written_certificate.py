@@ -13,7 +13,7 @@ from operator import or_
 from flint import fmpq
 
 from ..atom_trees import Json, product, raised, total
-from .line_system import Bound, Factor, LineSystem, OwnSign, combined, divided
+from .line_system import Factor, LineBound, LineSystem, OwnSign, combined, divided
 from .product_columns import Column
 from .sparse_polynomials import Powers, Terms, added, lowest, minus, negated, plus, shift, times, translated
 
@@ -26,14 +26,14 @@ def written(line: LineSystem, weights: Sequence[tuple[Column, fmpq]]) -> Json | 
     """
     size = len(line.atoms)
     one = (0,) * size
-    products: list[tuple[fmpq, list[Bound | Terms], Powers, Powers]] = []
+    products: list[tuple[fmpq, list[LineBound | Terms], Powers, Powers]] = []
     multiples: Mapping[Factor, Terms] = {}
     leftover: Terms = {}
     overs = [Counter(p for n in column.factors if n >= 0 for p in line.bounds[n].over) for column, _ in weights]
     most = reduce(or_, overs, Counter[int]())  # every product times the denominators that others were divided by
     for (column, c), over in zip(weights, overs, strict=True):
         terms = translated({column.times: c}, line.from_one, -1)
-        denominators = [Bound(line.originals[p], True, p, one) for p in (most - over).elements()]
+        denominators = [LineBound(line.originals[p], True, p, one) for p in (most - over).elements()]
         for denominator in denominators:
             terms = times(terms, denominator.terms)
         if column.equation is not None:
@@ -45,7 +45,7 @@ def written(line: LineSystem, weights: Sequence[tuple[Column, fmpq]]) -> Json | 
         scale = one
         factors = [line.bounds[n] if n >= 0 else line.squares[-1 - n] for n in column.factors]
         for factor in factors:
-            if isinstance(factor, Bound):
+            if isinstance(factor, LineBound):
                 scale = plus(scale, factor.scale)
                 terms = times(terms, line.originals[factor.factor])
             else:
@@ -70,11 +70,11 @@ def written(line: LineSystem, weights: Sequence[tuple[Column, fmpq]]) -> Json | 
     return {**certificate, "equations": equations} if equations else certificate
 
 
-def _factors(line: LineSystem, bounds: Sequence[Bound | Terms], times: Powers, scale: Powers) -> list[Json]:
+def _factors(line: LineSystem, bounds: Sequence[LineBound | Terms], times: Powers, scale: Powers) -> list[Json]:
     """The factors of a product; of a polynomial, its square."""
     written_factors: list[Json] = []
     for bound in bounds:
-        if not isinstance(bound, Bound):
+        if not isinstance(bound, LineBound):
             written_factors.append(["square", _polynomial(line, bound)])
             continue
         if isinstance(bound.factor, OwnSign):

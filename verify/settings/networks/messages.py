@@ -2,23 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Sequence
 
 import numpy as np
 
 from ...search.genome import Gene, Genome
 from ...search.tree_arrays import Array, Quantity, Table
-from ..base import Reading, Shape, text
+from ..base import ExactValues, Genes, Json, Reading, Reductions, Setting, Shape, text
 
 
-@dataclass(frozen=True, slots=True)
-class Messages:
-    name: str = "messages"
-    precision: type[np.floating[Any]] = np.float64
-    droppable: tuple[str, ...] = ()
-    declared: tuple[str, ...] = ()
+class Messages(Setting):
+    name = "messages"
 
     def shapes(self, reading: Reading) -> Sequence[Shape]:
         return [Shape.of(d=d, T=1) for d in (2, 3, 5, 8)]
@@ -26,21 +20,14 @@ class Messages:
     def genes(self, reading: Reading, shape: Shape) -> Sequence[Gene]:
         return [Gene("u", "real", (shape["d"] - 1,)), Gene("v", "real", (shape["d"] - 1,))]
 
-    def statics(self, reading: Reading, shape: Shape, genome: Mapping[str, Array]) -> dict[str, Array]:
-        return {}
-
     def measure(self, reading: Reading, shape: Shape, genome: Genome, known: Table) -> Table:
         messages = {"a": Quantity(_on_sphere(genome["u"]), (1,)), "b": Quantity(_on_sphere(genome["v"]), (1,))}
-        return Table(known.n, known.scalars, {**known.quantities, **messages}, known.counts)
+        return known.measured({}, messages)
 
-    def instance(
-        self, reading: Reading, shape: Shape, genome: Mapping[str, Array], known: Mapping[str, Any]
-    ) -> dict[str, Any]:
+    def instance(self, reading: Reading, shape: Shape, genome: Genes, known: ExactValues) -> Json:
         return {"D": shape["d"], "a": text(_on_sphere(genome["u"])), "b": text(_on_sphere(genome["v"]))}
 
-    def reductions(
-        self, reading: Reading, shape: Shape, genome: Mapping[str, Array]
-    ) -> Iterator[tuple[Shape, dict[str, Array]]]:
+    def reductions(self, reading: Reading, shape: Shape, genome: Genes) -> Reductions:
         if shape["d"] > 2:
             yield shape.but(d=shape["d"] - 1), {k: v[:-1] for k, v in genome.items()}
 

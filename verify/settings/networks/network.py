@@ -7,8 +7,7 @@ the bracket meets it, against it where none of the bracket does; otherwise it co
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any
 
@@ -18,18 +17,16 @@ from fedaudit.problems.data.network import Alteration, normal_cdf, spectrum
 
 from ...search.genome import Gene, Genome
 from ...search.tree_arrays import Array, Evaluator, Quantity, Table
-from ..base import Reading, Shape, View, text
+from ..base import ExactValues, Genes, Json, Reading, Reductions, Setting, Shape, View, resized, text
 
 SIZES = (2, 3, 4, 5, 7, 10, 20, 30, 100)
 CLIENTS = (2, 3, 4, 5, 6, 8, 11, 16, 22, 32, 45, 64)  # of a picture
 
 
-@dataclass(frozen=True, slots=True)
-class Network:
-    name: str = "network"
-    precision: type[np.floating[Any]] = np.float64
-    droppable: tuple[str, ...] = ("independent_networks",)
-    declared: tuple[str, ...] = ()
+class Network(Setting):
+    name = "network"
+    droppable = ("independent_networks",)
+    drawn = ("theta", "phi")
 
     def shapes(self, reading: Reading) -> Sequence[Shape]:
         return [Shape.of(C=C) for C in SIZES]
@@ -38,15 +35,12 @@ class Network:
         coupled = [Gene("coupling", "fraction")] if reading.dropped else []
         return [Gene("theta", "positive"), Gene("phi", "positive"), *coupled]
 
-    def statics(self, reading: Reading, shape: Shape, genome: Mapping[str, Array]) -> dict[str, Array]:
-        return {"theta": genome["theta"], "phi": genome["phi"]}
-
     def measure(self, reading: Reading, shape: Shape, genome: Genome, known: Table) -> Table:
         s, C = known.scalars, shape["C"]
-        made = Alteration(C, s["theta"], s["phi"], s["epsilon"], s["delta"], _covariance(genome, s))
+        altered = Alteration(C, s["theta"], s["phi"], s["epsilon"], s["delta"], _covariance(genome, s))
         ends = [
-            {"probability": made.less_homogeneous(), "msd": squared, "sad": absolute}
-            for squared, absolute in zip(made.squared(), made.absolute(), strict=True)
+            {"probability": altered.less_homogeneous(), "msd": squared, "sad": absolute}
+            for squared, absolute in zip(altered.squared(), altered.absolute(), strict=True)
         ]
         shared: dict[str, Array] = {}
         if "A2" in s:
@@ -60,50 +54,49 @@ class Network:
 
     def view(self, reading: Reading) -> View:
         """Along epsilon where the claim is about its own probability, else along C, where the bounds part."""
-        given = {"theta": 1.0, "phi": 2.0, "delta": 0.0}
-        if reading.uses("probability"):
-            shifts = np.linspace(0.02, 0.98, 49)
-            points = [(float(x), Shape.of(C=4), {**given, "epsilon": float(x)}) for x in shifts]
-            return View(r"$\varepsilon$", points, "C = 4, theta = 1, phi = 2, delta = 0; probabilities are exact")
-        given = {"theta": 1.0, "phi": 2.0, "epsilon": 0.1, "delta": 8.0}
-        points = [(float(C), Shape.of(C=C), given) for C in CLIENTS]
-        sampled = "exact for C = 2, means over sampled networks beyond"
-        return View("$C$", points, f"theta = 1, phi = 2, epsilon = 0.1, delta = 8; deviations are {sampled}")
+        if not reading.uses("probability"):
+            return deviations()
+        shifts = np.linspace(0.02, 0.98, 49)
+        points = [
+            (float(x), Shape.of(C=4), {"theta": 1.0, "phi": 2.0, "delta": 0.0, "epsilon": float(x)}) for x in shifts
+        ]
+        return View(r"$\varepsilon$", points, "C = 4, theta = 1, phi = 2, delta = 0; probabilities are exact")
 
     def observe(self, reading: Reading, shape: Shape, genome: Genome, known: Table) -> Table:
-        made, s, C = self.measure(reading, shape, genome, known), known.scalars, shape["C"]
+        exact, s, C = self.measure(reading, shape, genome, known), known.scalars, shape["C"]
         if C == 2 or not (reading.uses("msd") or reading.uses("sad")):
-            return made
-        found = _sampled(C, *(float(s[k][0]) for k in ("theta", "phi", "epsilon", "delta")))
-        seen = {k: Quantity(np.array([[x]]), (C,)) for k, x in zip(("msd", "sad"), found, strict=True)}
-        return Table(made.n, made.scalars, {**made.quantities, **seen}, made.counts)
+            return exact
+        deviation = _sampled(C, *(float(s[k][0]) for k in ("theta", "phi", "epsilon", "delta")))
+        return exact.measured({}, {name: Quantity(np.array([[x]]), (C,)) for name, x in deviation.items()})
 
-    def instance(
-        self, reading: Reading, shape: Shape, genome: Mapping[str, Array], known: Mapping[str, Any]
-    ) -> dict[str, Any]:
-        scalars = known["scalars"]
+    def instance(self, reading: Reading, shape: Shape, genome: Genes, known: ExactValues) -> Json:
+        scalars = known.scalars
         coupling = _covariance(genome, scalars) if "coupling" in genome else 0
         return {"C": shape["C"], "coupling": text(coupling), "parameters": {k: text(v) for k, v in scalars.items()}}
 
-    def reductions(
-        self, reading: Reading, shape: Shape, genome: Mapping[str, Array]
-    ) -> Iterator[tuple[Shape, dict[str, Array]]]:
-        for smaller in range(2, shape["C"]):
-            yield shape.but(C=smaller), dict(genome)
+    def reductions(self, reading: Reading, shape: Shape, genome: Genes) -> Reductions:
+        return resized(shape, genome, "C", range(2, shape["C"]))
+
+
+def deviations() -> View:
+    """Along C, how far the spectra are apart."""
+    values = {"theta": 1.0, "phi": 2.0, "epsilon": 0.1, "delta": 8.0}
+    points = [(float(C), Shape.of(C=C), values) for C in CLIENTS]
+    sampled = "exact for C = 2, means over sampled networks beyond"
+    return View("$C$", points, f"theta = 1, phi = 2, epsilon = 0.1, delta = 8; deviations are {sampled}")
 
 
 def _table(known: Table, C: int, values: Mapping[str, Array]) -> Table:
-    measured = {k: Quantity(v[:, None], (C,)) for k, v in values.items()}
-    return Table(known.n, known.scalars, {**known.quantities, **measured}, known.counts)
+    return known.measured({}, {name: Quantity(x[:, None], (C,)) for name, x in values.items()})
 
 
 def _violations(reading: Reading, table: Table) -> Array:
     """(relations, n): by how much each relation fails, or, where it holds, minus how far it is from that."""
-    evaluator, found = Evaluator(table, {}), list[Array]()
+    evaluator, violations = Evaluator(table, {}), list[Array]()
     for op, left, right in reading.claim["then"]:
         gap = np.broadcast_to(evaluator(left) - evaluator(right), (table.n,))
-        found.append({"<=": gap, "<": gap, ">=": -gap, ">": -gap, "=": np.abs(gap)}[op])
-    return np.stack(found)
+        violations.append({"<=": gap, "<": gap, ">=": -gap, ">": -gap, "=": np.abs(gap)}[op])
+    return np.stack(violations)
 
 
 def _ends(low: Array, high: Array) -> Array:
@@ -118,16 +111,16 @@ def _ends(low: Array, high: Array) -> Array:
 
 
 @cache
-def _sampled(C: int, theta: float, phi: float, epsilon: float, delta: float) -> tuple[float, float]:
+def _sampled(C: int, theta: float, phi: float, epsilon: float, delta: float) -> dict[str, float]:
     """Mean squared and absolute deviation of the spectra over sampled networks."""
-    made = Alteration(C, *(np.array([x]) for x in (theta, phi, epsilon, delta, 0.0)))
-    first, second = made.draw(max(100, 6000 // C), np.random.default_rng(0))
+    altered = Alteration(C, *(np.array([x]) for x in (theta, phi, epsilon, delta, 0.0)))
+    first, second = altered.draw(max(100, 6000 // C), np.random.default_rng(0))
     apart = spectrum(second) - spectrum(first)
-    return float((apart**2).mean()), float(np.abs(apart).mean())
+    return {"msd": float((apart**2).mean()), "sad": float(np.abs(apart).mean())}
 
 
-def _covariance(genome: Mapping[str, Array], s: Mapping[str, Any]) -> Array:
-    """Of the two weights on a pair: from -1 to 1 times phi^2 min(1, 1 + delta), which is always one."""
+def _covariance(genome: Genes, s: Mapping[str, Any]) -> Array:
+    """How the two weights on a pair covary: from -1 to 1 times phi^2 min(1, 1 + delta), which is always possible."""
     if "coupling" not in genome:
         return 0 * genome["theta"]
     return (2 * genome["coupling"] - 1) * s["phi"] ** 2 * np.minimum(1, 1 + s["delta"])

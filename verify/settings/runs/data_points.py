@@ -12,12 +12,11 @@ the minimum or a proximal point of f, all clients have one.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from itertools import product
-from typing import Any, cast
 
 import numpy as np
 from flint import fmpq
@@ -29,9 +28,11 @@ from fedaudit.problems.runs.interpreter import paths_needed
 from ...kernel.core.expression import Evaluator as ExactEvaluator
 from ...kernel.core.expression import parse
 from ...kernel.core.rational import Node
+from ...search.claim_trees import Tree, names, quantity, subtrees, words
 from ...search.genome import rational as rational_near
 from ...search.tree_arrays import Array, Evaluator, Table
-from ..base import Reading, Shape, names, rules
+from ..base import Genes, LongerRun, Reading, Reductions, Shape, rules
+from .requirements import RULES, has, rules_sample
 
 MINIBATCHES = {1: (1, 2, 3, 4, 10, 50, 1000), 2: (1, 2, 3, 5), 3: (1, 2)}  # data points -> sizes
 ROUNDS = (1, 4, 8, 9, 16, 27, 64)
@@ -46,26 +47,15 @@ WIDE_RUNS = (
     (2, 1, 1, 2), (2, 2, 1, 2), (4, 4, 1, 2), (3, 3, 1, 3), (1, 1, 2, 2), (1, 1, 2, 3), (5, 5, 1, 1), (5, 1, 1, 1),
     (9, 9, 1, 1),
 )  # fmt: skip
-RULES = ("begin", "local", "end", "update")  # of a method
+LONGER = 3  # longer runs that a counterexample is tried on
 PHASES = 2  # the oracle follows one rule in the first round and another one after it
 MOST_PATHS = 72
 DIGITS, ALMOST = 6, 1 - 1e-5  # of rounded shifts: what is rounded stays below the limit
 
 
-@lru_cache
-def reads_data(reading: Reading) -> bool:
-    """Whether the method draws minibatches or asks an oracle."""
-    text = str(reading.claim["method"]).replace("'", '"')
-    return any(f'["{op}"' in text for op in ("oracle", "batch_grad"))
-
-
 def shapes(reading: Reading) -> list[Shape]:
     """The shapes that the statement allows; where no rule means over a sample, none is drawn, whatever C becomes."""
-    return [shape if _samples(reading) else _unsampled(shape) for shape in _proposed(reading)]
-
-
-def _samples(reading: Reading) -> bool:
-    return "'sampled'" in str([reading.claim["method"][phase] for phase in RULES])
+    return [shape if rules_sample(reading) else _unsampled(shape) for shape in _proposed(reading)]
 
 
 def _unsampled(shape: Shape) -> Shape:
@@ -80,18 +70,18 @@ def _proposed(reading: Reading) -> list[Shape]:
         measures = reading.claim["method"]["measures"].values()
         alone = any(measure["at"] == ["i"] for measure in measures)
         groups = [(1, 1)] if alone else [(2, 1), (1, 1), (2, 2), (3, 1), (3, 2)]
-        if "'sampled'" not in str([measure["terms"] for measure in measures]):  # nothing asks who took part
+        if "sampled" not in words([measure["terms"] for measure in measures]):  # nothing asks who took part
             groups = [(1, 1)] if alone else [(1, 1), (2, 2)]
         if "independent_minibatches" in reading.dropped:
             groups, data = [(2, 2), (3, 3)], [(2, 1), (3, 1)]
         elif full:
             data = [(1, 0), (2, 0)]
         else:
-            known = reading.uses("b")
+            says_b = reading.uses("b")
             data = [
-                (K, b) for K, sizes in MINIBATCHES.items() for b in (sizes if known else sizes[:2]) if K < 3 or known
+                (K, b) for K, sizes in MINIBATCHES.items() for b in (sizes if says_b else sizes[:2]) if K < 3 or says_b
             ]
-            data = [(K, b) for K, b in data if K > 1 or b == 1 or (known and not alone)]
+            data = [(K, b) for K, b in data if K > 1 or b == 1 or (says_b and not alone)]
         groups = [(C, m) for C, m in groups if not everyone or m == C]
         clients = "shared" if reading.dropped else "different"
         proposed = [_shape(clients, errs, C, m, K, b, 1) for (C, m), (K, b) in product(groups, data)]
@@ -106,8 +96,8 @@ def _proposed(reading: Reading) -> list[Shape]:
 
 def _long_shapes(reading: Reading, full: bool, everyone: bool, errs: str) -> Iterator[Shape]:
     minibatches = [0] if full else [1, 4]
-    known = {name for rule in reading.lowered.sweep.values() for name, _ in names(rule["value"])}
-    counts = TAKING_PART if known & {*_letters(reading, "m")} or reading.uses("b") else (1,)
+    swept = {name for rule in reading.lowered.sweep.values() for name, _ in names(rule["value"])}
+    counts = TAKING_PART if swept & {*_letters(reading, "m")} or reading.uses("b") else (1,)
     sizes = minibatches if reading.uses("b") or full else [1]
     smooth = has(reading, "smooth")
     for m, b, rounds in product(counts, sizes, ROUNDS if smooth else CALM):
@@ -153,11 +143,40 @@ def _shape(clients: str, oracle: str, C: int, m: int, K: int, b: int, T: int, d:
     return Shape.of(flags, C=C, d=d, E=1, T=T, K=K, m=m, **({"b": b} if b else {}))
 
 
+def along(reading: Reading, shapes: Sequence[Shape]) -> list[Mapping[int, Shape]]:
+    """Shapes by their T: runs that stand still, or else around a minimum, or else whatever is admissible."""
+    smooth = [shape for shape in shapes if has(reading, "smooth")]
+    still = {shape["T"]: shape for shape in reversed(smooth) if shape.flag("oracle") == "still"}
+    moments = {shape["T"]: shape for shape in smooth if shape.flag("loss") == "parabola"}
+    calm = {n * n: alike(reading, n * n) for n in (1, 2, 3, 5, 8, 12, 20)}
+    return [*({T: by_T[T] for T in sorted(by_T)} for by_T in (still, moments) if by_T), calm]
+
+
+def longer(reading: Reading, shapes: Sequence[Shape], shape: Shape, genome: Genes) -> Iterator[LongerRun]:
+    """The next T of these shapes at the same sizes. The oracle goes on with its last rule."""
+    apart = ("T", "b") if shape.flag("loss") == "parabola" else ("T",)
+    own = [(name, n) for name, n in shape.counts if name not in apart]
+    later = [s for s in shapes if long(reading) and s.flags == shape.flags and s["T"] > shape["T"]]
+    same = [s for s in later if [(name, n) for name, n in s.counts if name not in apart] == own]
+    for next_shape in sorted(same, key=lambda s: s["T"])[:LONGER]:
+        yield next_shape, {name: _drawn_out(name, values, next_shape) for name, values in genome.items()}
+
+
+def _drawn_out(name: str, values: Array, shape: Shape) -> Array:
+    """A gene's values for a longer run. Batches have one more axis in front."""
+    if name not in ("step", "shift") or shape.flag("oracle") == "still":
+        return values
+    axis = values.ndim - (2 if name == "step" else 4)  # of the rounds: step (rounds, C), shift (rounds, C, drawn, d)
+    missing = min(shape["T"], PHASES) - values.shape[axis]
+    last = np.take(values, [-1], axis=axis)
+    return np.concatenate([values, *[last] * missing], axis=axis)
+
+
 def alike(reading: Reading, T: int) -> Shape:
     """One client alone."""
     errs = "exact" if has(reading, "exact_oracle") or not oracle_step(reading) else "aimed"
     shape = _shape("alike", errs, 1, 1, 1, 0 if has(reading, "full_batch") else 1, T)
-    return shape if _samples(reading) else _unsampled(shape)
+    return shape if rules_sample(reading) else _unsampled(shape)
 
 
 def outcomes(shape: Shape) -> int:
@@ -185,11 +204,7 @@ def _every_round(reading: Reading) -> bool:
 
 def takes_everyone(reading: Reading) -> bool:
     """Whether all clients take part in every round: so it is said, or no rule of the method means over a sample."""
-    return has(reading, "full_participation") or not _samples(reading)
-
-
-def has(reading: Reading, name: str) -> bool:
-    return any(a[0] == name for a in (*reading.claim["let"], *reading.claim["implicit"]))
+    return has(reading, "full_participation") or not rules_sample(reading)
 
 
 def _letters(reading: Reading, name: str) -> list[str]:
@@ -236,22 +251,18 @@ def genes(reading: Reading, shape: Shape) -> list[Gene]:
 @lru_cache
 def oracle_step(reading: Reading) -> str:
     """The symbol that is the oracle's step in the method's rules; nothing where there is no oracle."""
-    waiting: list[Any] = [reading.claim["method"][phase] for phase in RULES]
-    while waiting:
-        part = waiting.pop()
-        if isinstance(part, list) and part[0] == "oracle":
-            return str(cast("list[Any]", part)[1])
-        waiting += part.values() if isinstance(part, dict) else part if isinstance(part, list) else ()
-    return ""
+    rules_of_phases = [rule for phase in RULES for rule in reading.claim["method"][phase].values()]
+    asked = [quantity(part) for part in subtrees(rules_of_phases) if part[0] == "oracle"]
+    return asked[-1] if asked else ""
 
 
-def _limit(reading: Reading) -> Any:
+def _limit(reading: Reading) -> Tree | None:
     """The tree that the statement bounds the oracle's inaccuracy by; None where it sets no limit."""
     name = next((a[1] for a in reading.claim["let"] if a[0] == "inexact"), "")
     return next((right for op, left, right in reading.claim["when"] if (op, left) == ("<=", name)), None)
 
 
-def oracle(reading: Reading, shape: Shape, genome: Mapping[str, Array], known: Table) -> tuple[Array, Array] | None:
+def oracle(reading: Reading, shape: Shape, genome: Genes, known: Table) -> tuple[Array, Array] | None:
     """step (n, J, C) and shift (n, J, C, minibatches or 1, d).
 
     A shift of sqrt(2 eps eta/(1 + eta L)) makes an error of at most eps, curvatures being at most L.
@@ -274,9 +285,9 @@ def oracle(reading: Reading, shape: Shape, genome: Mapping[str, Array], known: T
 
 
 def exact_oracle(
-    reading: Reading, shape: Shape, genome: Mapping[str, Array], scalars: Mapping[str, Any]
+    reading: Reading, shape: Shape, genome: Genes, scalars: Mapping[str, Fraction]
 ) -> tuple[Array, Array] | None:
-    """The same as rationals, of a batch of one; what has a root in it is rounded."""
+    """The oracle's step and shift in rationals, of a batch of one; what has a root in it is rounded."""
     if "shift" not in genome or shape.flag("oracle") != "aimed":
         name = oracle_step(reading)
         return oracle(reading, shape, genome, Table(1, {name: np.array([scalars.get(name, 1)], dtype=object)}, {}, {}))
@@ -288,13 +299,11 @@ def exact_oracle(
     return step, shift
 
 
-def _near(x: Any) -> Fraction:
+def _near(x: float) -> Fraction:
     return rational_near(float(x), DIGITS, "real")
 
 
-def reductions(
-    reading: Reading, shape: Shape, genome: Mapping[str, Array], axes: Mapping[str, tuple[str, ...]]
-) -> Iterator[tuple[Shape, dict[str, Array]]]:
+def reductions(reading: Reading, shape: Shape, genome: Genes, axes: Mapping[str, tuple[str, ...]]) -> Reductions:
     """Fewer clients, data points, rounds; smaller minibatches; an oracle that stands still. `axes` of every gene."""
     sizes, alike = dict(shape.counts), dict(shape.flags).get("clients") == "alike"
     smaller: list[tuple[Shape, dict[str, Array]]] = []
@@ -322,7 +331,7 @@ def reductions(
     yield from ((shape, calm) for calm in still(genome))
 
 
-def cut(genome: Mapping[str, Array], genes: Mapping[str, Gene], kept: Mapping[str, Gene]) -> dict[str, Array]:
+def cut(genome: Genes, genes: Mapping[str, Gene], kept: Mapping[str, Gene]) -> dict[str, Array]:
     """What is left of a genome for fewer genes, or shorter ones."""
     left = {k: v for k, v in genome.items() if k in kept or k not in genes}
     return {k: _fitted(v, kept[k].shape) if k in kept else v for k, v in left.items()}
@@ -335,8 +344,8 @@ def _fitted(values: Array, shape: tuple[int, ...]) -> Array:
     return values
 
 
-def still(genome: Mapping[str, Array]) -> Iterator[dict[str, Array]]:
-    """The same with an oracle that never moves, or not after the first round: any answer is allowed that is near
+def still(genome: Genes) -> Iterator[dict[str, Array]]:
+    """The genome with an oracle that never moves, or not after the first round: any answer is allowed that is near
     enough to optimal, and this one is easy to follow."""
     for first in range(len(genome["step"]) if "step" in genome else 0):
         calm = {k: genome[k].copy() for k in ("step", "shift")}

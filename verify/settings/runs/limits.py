@@ -7,31 +7,29 @@ from whole numbers alone, and errs on the large side: what does not fit is left 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from abc import abstractmethod
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 from math import log10, prod
-from typing import Any, Protocol, cast, runtime_checkable
 
 from fedaudit.errors import UserError
 from fedaudit.problems.runs.compiled_method import programme
 
+from ...search.claim_trees import Node, Tree, names
 from ...search.tree_arrays import Evaluator, Table, UnknownName
-from ..base import Limits, Reading, Shape, names
+from ..base import Limits, Reading, Setting, Shape
 from .requirements import free_steps
 
 __all__ = [
     "Affordable",
     "Limited",
     "Need",
-    "affordable",
     "formulas_need",
     "memory",
-    "most_rows",
     "need_of",
     "said",
-    "tried_on",
-    "untried",
 ]
 
 ORDINARY_STEPS = 1_200  # steps of a run, one after the other: no shape of ours has more, unless a condition names it
@@ -80,39 +78,45 @@ class Affordable:
     untried: tuple[str, ...] = ()
 
 
-@runtime_checkable
-class Limited(Protocol):
+class Limited(Setting):
     """A setting whose shapes may be too large: their sizes come from a statement's conditions."""
 
-    def affordable(self, reading: Reading) -> Affordable: ...
-    def need(self, reading: Reading, shape: Shape) -> Need: ...
+    @abstractmethod
+    def proposed(self, reading: Reading) -> Sequence[Shape]:
+        """Shapes worth trying, if they can be afforded."""
+
+    @abstractmethod
+    def need(self, reading: Reading, shape: Shape) -> Need:
+        """What one instance of a shape takes."""
+
+    def affordable(self, reading: Reading) -> Affordable:
+        """The proposed shapes that the reading's limits allow."""
+        return _affordable(self, reading)
+
+    def shapes(self, reading: Reading) -> Sequence[Shape]:
+        return self.affordable(reading).shapes
+
+    def ordinary(self, reading: Reading, shapes: Sequence[Shape]) -> list[Shape]:
+        ordinary = self.affordable(reading).ordinary
+        return [shape for shape in shapes if shape in ordinary]
+
+    def untried(self, reading: Reading) -> tuple[str, ...]:
+        return self.affordable(reading).untried
+
+    def most_rows(self, reading: Reading, shape: Shape) -> int:
+        return max(1, self.need(reading, shape).rows(reading.limits))
 
 
-def untried(reading: Reading, setting: object) -> tuple[str, ...]:
-    """What was left out because it does not fit; nothing where all was tried."""
-    return setting.affordable(reading).untried if isinstance(setting, Limited) else ()
+@lru_cache(maxsize=64)
+def _affordable(setting: Limited, reading: Reading) -> Affordable:
+    """All ordinary shapes; of the others what fits in memory, cheap ones first, as far as the effort goes.
 
-
-def tried_on(reading: Reading, setting: object, shapes: Sequence[Shape]) -> list[Shape]:
-    """The shapes that are ordinary: populations evolve on these alone."""
-    if not isinstance(setting, Limited):
-        return list(shapes)
-    ordinary = setting.affordable(reading).ordinary
-    return [shape for shape in shapes if shape in ordinary]
-
-
-def most_rows(reading: Reading, setting: object, shape: Shape) -> int:
-    """Instances of a shape that are evaluated together at most, one at least."""
-    if not isinstance(setting, Limited):
-        return reading.limits.memory  # sizes of our own choice: a byte and more each, and never so many
-    return max(1, setting.need(reading, shape).rows(reading.limits))
-
-
-def affordable(reading: Reading, proposed: Sequence[Shape], need: Callable[[Shape], Need]) -> Affordable:
-    """All ordinary shapes; of the others what fits in memory, cheap ones first, as far as the effort goes."""
+    Every move on a statement asks for them.
+    """
+    proposed = setting.proposed(reading)
     if not proposed:
         return Affordable((), frozenset(), (NO_SIZE,))
-    limits, needs = reading.limits, {shape: need(shape) for shape in proposed}
+    limits, needs = reading.limits, {shape: setting.need(reading, shape) for shape in proposed}
     ordinary = frozenset(shape for shape, one in needs.items() if one.ordinary(limits))
     fitting = [shape for shape in proposed if shape not in ordinary and needs[shape].rows(limits)]
     left, paid = limits.seconds, set[Shape]()
@@ -193,10 +197,10 @@ def _terms(reading: Reading, shape: Shape) -> int:
     claim, counts = reading.claim, {"D": dict(shape.counts).get("d", 1), **dict(shape.counts)}
     rules = [*claim["choose"].values(), *reading.lowered.sweep.values()]
     spans = [counts.get("T", 1), counts.get("E", 1)]
-    given = sum(prod(spans[: len(rule["index"])]) * _sums(rule["value"], counts) for rule in rules)
+    chosen = sum(prod(spans[: len(rule["index"])]) * _sums(rule["value"], counts) for rule in rules)
     ranges = [(relation, claim["for_all"]) for relation in (*claim["then"], *claim["when"])]
     ranges += [(meaning["relation"], meaning["for_all"]) for meaning in claim.get("means", {}).values()]
-    return given + max((_compared(relation, for_all, counts) for relation, for_all in ranges), default=1)
+    return chosen + max((_compared(relation, for_all, counts) for relation, for_all in ranges), default=1)
 
 
 def _state(reading: Reading, shape: Shape, paths: int, rounds: int, local: int, inside: bool, affine: bool) -> int:
@@ -224,33 +228,32 @@ def _varying(reading: Reading) -> tuple[bool, bool]:
     return any(any(one[:1]) for one in used), any(any(one[1:]) for one in used)
 
 
-def _compared(relation: Sequence[Any], for_all: Mapping[str, Sequence[Any]], counts: Mapping[str, int]) -> int:
+def _compared(relation: Node, for_all: Mapping[str, Sequence[Tree]], counts: Mapping[str, int]) -> int:
     """Numbers of both sides of a relation: all its indices, and those of the sums inside."""
-    known, span = dict(counts), 1
+    sizes, span = dict(counts), 1
     for index, (low, high) in for_all.items():
-        known[index] = _largest(high, known)
-        span *= max(1, known[index] - _least(low) + 1)
-    return span * max(_sums(side, known) for side in relation[1:])
+        sizes[index] = _largest(high, sizes)
+        span *= max(1, sizes[index] - _least(low) + 1)
+    return span * max(_sums(side, sizes) for side in relation[1:])
 
 
-def _sums(tree: Any, counts: Mapping[str, int]) -> int:
+def _sums(tree: Tree, counts: Mapping[str, int]) -> int:
     """Terms of the sums in a tree, of those inside each other the product."""
     if not isinstance(tree, list):
         return 1
-    op, *parts = cast("list[Any]", tree)
-    if op != "sum":
-        return max((_sums(part, counts) for part in parts), default=1)
-    variable, low, high, body = parts
+    if tree[0] != "sum":
+        return max((_sums(part, counts) for part in tree[1:]), default=1)
+    _, variable, low, high, body = tree
     last = _largest(high, counts)
-    return max(1, last - _least(low) + 1) * _sums(body, {**counts, variable: last})
+    return max(1, last - _least(low) + 1) * _sums(body, {**counts, str(variable): last})
 
 
-def _least(low: Any) -> int:
+def _least(low: Tree) -> int:
     """The first index of a range, or 0 where it is a formula."""
     return int(low) if isinstance(low, str) and low.isdigit() else 0
 
 
-def _largest(high: Any, counts: Mapping[str, int]) -> int:
+def _largest(high: Tree, counts: Mapping[str, int]) -> int:
     """The last index of a range; the largest size where the tree names what is not known before a run."""
     if isinstance(high, str):
         return int(high) if high.isdigit() else counts.get(high, max(counts.values()))

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import lru_cache
 from itertools import product
 from math import inf, prod
-from typing import Any, cast
 
 from fedaudit.bounds.language.assumptions import ASSUMPTIONS
+from fedaudit.problems.arrays.genes import Kind
 from fedaudit.problems.families import losses
 from fedaudit.problems.families.family import Family
 from fedaudit.problems.families.regularisers import FAMILIES
 
-from ..base import Reading, names
-from . import data_points as data
+from ...search.claim_trees import Node, Tree, heads, names, parts_at, quantity, subtrees, words
+from ..base import Json, Reading
 
 CONSTANTS = (
     "smooth", "strongly_convex", "bounded_variance", "descent", "mean_strongly_convex", "prox_pl", "minibatch_variance",
@@ -23,35 +22,22 @@ CONSTANTS = (
     "lipschitz_hessian", "gradient_variance", "hessian_variance", "similar_gradients", "similar_hessians",
 )  # fmt: skip
 KINDS = ("positive", "nonnegative", "real")
+RULES = ("begin", "local", "end", "update")  # of a method
 SAMPLINGS = ("without_replacement", "with_replacement")
 
 
-def declared(claim: Mapping[str, Any]) -> tuple[str, ...]:
+def declared(claim: Json) -> tuple[str, ...]:
     """Constants that an assumption bounds a measure by: as measure <= G^2 or measure <= G."""
     bounds = (meaning["relation"] for meaning in claim["means"].values())
     said = [args[0] for kind, *args in (*claim["let"], *claim["implicit"]) if kind in ("inexact", "meta_gap")]
     return (*(name for op, _, right in bounds if op == "<=" and (name := root_name(right))), *said)
 
 
-def root_name(tree: Any) -> str:
-    if isinstance(tree, list) and tree[0] == "^" and tree[2] == "2" and isinstance(tree[1], str):
-        return tree[1]
-    return tree if isinstance(tree, str) and not tree[0].isdigit() else ""
-
-
-def parts_at(tree: Any) -> Iterator[list[Any]]:
-    """Every indexed quantity in a tree."""
-    return (part for part in lists(tree) if part[0] == "at")
-
-
-def lists(tree: Any) -> Iterator[list[Any]]:
-    """A tree and all that is inside it, but names, numbers and what is empty."""
+def root_name(tree: Tree) -> str:
+    """G, of G or G^2; nothing of any other tree."""
     if isinstance(tree, list):
-        parts = cast("list[Any]", tree)
-        if parts:
-            yield parts
-        for part in parts:
-            yield from lists(part)
+        return str(tree[1]) if tree[0] == "^" and tree[2] == "2" and isinstance(tree[1], str) else ""
+    return tree if isinstance(tree, str) and not tree[0].isdigit() else ""
 
 
 @lru_cache
@@ -86,7 +72,8 @@ def regularisers(reading: Reading) -> list[str]:
 @lru_cache
 def points(reading: Reading) -> list[str]:
     """Points that the method starts from besides its start."""
-    return sorted({part[1] for part in lists([*reading.claim["method"]["server"].values()]) if part[0] == "point"})
+    starts = list(reading.claim["method"]["server"].values())
+    return sorted({quantity(part) for part in subtrees(starts) if part[0] == "point"})
 
 
 @lru_cache
@@ -127,7 +114,7 @@ def layouts(reading: Reading) -> list[dict[str, str]]:
     return layouts + ([one | {"start": "client"} for one in layouts] if corners else [])
 
 
-def share(reading: Reading) -> Any:
+def share(reading: Reading) -> Kind:
     """The kind of gene that rows of weights are made of."""
     if has(reading, "positive_weights"):
         return "positive"
@@ -142,11 +129,12 @@ def counts_steps(reading: Reading) -> bool:
 @lru_cache
 def below_roots(reading: Reading) -> frozenset[str]:
     """Names that the chosen step sizes take a square root of."""
-    rooted = (part[1] for rule in reading.claim["choose"].values() for part in lists(rule["value"]) if is_root(part))
+    rooted = (part[1] for rule in reading.claim["choose"].values() for part in subtrees(rule["value"]) if is_root(part))
     return frozenset(name for inside in rooted for name, _ in names(inside))
 
 
-def is_root(tree: list[Any]) -> bool:
+def is_root(tree: Node) -> bool:
+    """Whether a tree is a square root, or one over a square root."""
     return tree[0] == "^" and tree[2] in ("1/2", "-1/2")
 
 
@@ -154,7 +142,7 @@ def is_root(tree: list[Any]) -> bool:
 def roots(reading: Reading) -> set[str]:
     """Counts of which the sweep takes the square root: exact only where they are squares."""
     trees = [rule["value"] for rule in reading.lowered.sweep.values()]
-    return {part[1] for part in lists(trees) if part[0] == "^" and part[2:] == ["1/2"]}
+    return {str(part[1]) for part in subtrees(trees) if part[0] == "^" and part[2:] == ["1/2"]}
 
 
 @lru_cache
@@ -182,9 +170,26 @@ def arguments(reading: Reading, name: str) -> tuple[str, ...]:
 
 
 @lru_cache
-def uses(reading: Reading, op: str) -> bool:
-    method = reading.claim["method"]
-    return any(f'"{op}"' in json.dumps(method[phase]) for phase in ("begin", "local", "end", "update", "measures"))
+def uses(reading: Reading, word: str) -> bool:
+    """Whether a rule or a measure has this word in it: an operation, or a way of meaning (weighted, sampled, ...)."""
+    return any(word in words(reading.claim["method"][phase]) for phase in (*RULES, "measures"))
+
+
+@lru_cache
+def rules_sample(reading: Reading) -> bool:
+    """Whether a rule means over a sample of the clients."""
+    return any("sampled" in words(reading.claim["method"][phase]) for phase in RULES)
+
+
+@lru_cache
+def reads_data(reading: Reading) -> bool:
+    """Whether the method draws minibatches or asks an oracle."""
+    return reads(reading, "oracle", "batch_grad")
+
+
+def least_clients(reading: Reading) -> int:
+    """The least number of clients: one alone has no neighbour."""
+    return 2 if uses(reading, "neighbours") else 1
 
 
 @lru_cache
@@ -196,8 +201,7 @@ def reads_minimum(reading: Reading) -> bool:
 @lru_cache
 def reads(reading: Reading, *ops: str) -> bool:
     """Whether a rule or a measure contains one of these operations."""
-    text = json.dumps(reading.claim["method"])
-    return any(f'["{op}"' in text for op in ops)
+    return not heads(reading.claim["method"]).isdisjoint(ops)
 
 
 @lru_cache
@@ -211,7 +215,7 @@ def steps(reading: Reading) -> dict[str, int]:
     """Quantities that the rules read, with their number of indices."""
     method = reading.claim["method"]
     blocks = [method[phase] for phase in ("server", "client", "begin", "local", "end", "update")]
-    return {part[1]: len(part) - 2 for part in parts_at([list(block.values()) for block in blocks])}
+    return {quantity(part): len(part) - 2 for part in parts_at([list(block.values()) for block in blocks])}
 
 
 @lru_cache
@@ -223,29 +227,28 @@ def free_steps(reading: Reading) -> dict[str, int]:
 @lru_cache
 def stride(reading: Reading) -> str:
     """The step size of the local steps: the first scalar of their rules; nothing where it is one of the round."""
-    factors = (part[1] for part in lists(list(reading.claim["method"]["local"].values())) if part[0] == "*")
+    factors = (part[1] for part in subtrees(list(reading.claim["method"]["local"].values())) if part[0] == "*")
     return next((name for name in factors if isinstance(name, str) and name in reading.claim["domains"]), "")
 
 
-Range = tuple[str, Any, Any]  # an index and the trees of its ends
+Range = tuple[str, Tree, Tree]  # an index and the trees of its ends
 
 
 @lru_cache
-def places(reading: Reading) -> list[tuple[str, list[Any], list[Range]]]:
+def places(reading: Reading) -> list[tuple[str, Node, list[Range]]]:
     """Where measures are read that have a round: the trees of their indices, and the ranges of what these name."""
     claim, measures = reading.claim, reading.claim["method"]["measures"]
     relations = [(relation, claim["for_all"]) for relation in (*claim["then"], *claim["when"])]
     relations += [(meaning["relation"], meaning["for_all"]) for meaning in claim["means"].values()]
-    relations += [(rule["value"], dict[str, Any]()) for rule in claim["choose"].values()]
+    relations += [(rule["value"], dict[str, tuple[Tree, Tree]]()) for rule in claim["choose"].values()]
 
-    def inside(tree: Any, ranges: list[Range]) -> Iterator[tuple[str, list[Any], list[Range]]]:
+    def inside(tree: Tree, ranges: list[Range]) -> Iterator[tuple[str, Node, list[Range]]]:
         if not isinstance(tree, list):
             return
-        op, *parts = cast("list[Any]", tree)
-        if op == "at" and measures.get(parts[0], {"at": ()})["at"][:1] == ["t"]:
-            yield parts[0], parts[1:], ranges
-        ranges = [*ranges, (parts[0], *parts[1:3])] if op == "sum" else ranges
-        for part in parts:
+        if tree[0] == "at" and measures.get(quantity(tree), {"at": ()})["at"][:1] == ["t"]:
+            yield quantity(tree), tree[2:], ranges
+        ranges = [*ranges, (str(tree[1]), tree[2], tree[3])] if tree[0] == "sum" else ranges
+        for part in tree[1:]:
             yield from inside(part, ranges)
 
     ranged = ((relation, [(v, *ends) for v, ends in spans.items()]) for relation, spans in relations)
@@ -258,22 +261,22 @@ def until(reading: Reading, sizes: Mapping[str, int]) -> dict[str, tuple[int, ..
         return {}
     method, last = reading.claim["method"], dict[str, list[float]]()
     for name, indices, ranges in places(reading):
-        known = {size: (float(n), float(n)) for size, n in sizes.items()}
+        ranges_of_names = {size: (float(n), float(n)) for size, n in sizes.items()}
         for index, low, high in ranges:
-            known[index] = _ends(low, known)[0], _ends(high, known)[1]
-        ends = [_ends(tree, known)[1] for tree in indices[: 1 + ("k" in method["measures"][name]["at"])]]
+            ranges_of_names[index] = _ends(low, ranges_of_names)[0], _ends(high, ranges_of_names)[1]
+        ends = [_ends(tree, ranges_of_names)[1] for tree in indices[: 1 + ("k" in method["measures"][name]["at"])]]
         ends[0] -= method.get("counts_from", 0)
         last[name] = [max(pair) for pair in zip(ends, last.get(name, ends), strict=True)]
     return {name: tuple(map(int, ends)) for name, ends in last.items() if max(ends) < inf}
 
 
-def _ends(tree: Any, known: Mapping[str, tuple[float, float]]) -> tuple[float, float]:
+def _ends(tree: Tree, ranges_of_names: Mapping[str, tuple[float, float]]) -> tuple[float, float]:
     """Between which numbers a tree lies; of what is not made of whole numbers and indices, nothing is known."""
     if not isinstance(tree, list):
         number = str(tree).removeprefix("-").isdecimal()
-        return (float(tree), float(tree)) if number else known.get(tree, (-inf, inf))
-    op, *parts = cast("list[Any]", tree)
-    ends = [_ends(part, known) for part in parts]
+        return (float(tree), float(tree)) if number else ranges_of_names.get(str(tree), (-inf, inf))
+    op, *parts = tree
+    ends = [_ends(part, ranges_of_names) for part in parts]
     if op not in ("+", "*", "min", "max") or any(abs(end) == inf for pair in ends for end in pair):
         return -inf, inf
     if op == "*":
@@ -283,7 +286,7 @@ def _ends(tree: Any, known: Mapping[str, tuple[float, float]]) -> tuple[float, f
     return fold(low for low, _ in ends), fold(high for _, high in ends)
 
 
-def one_round(claim: Mapping[str, Any]) -> bool:
+def one_round(claim: Json) -> bool:
     """Whether the claim reads the first round alone."""
     measures, places = (
         claim["method"]["measures"],
@@ -299,7 +302,7 @@ def one_round(claim: Mapping[str, Any]) -> bool:
 def ones(reading: Reading) -> list[str]:
     """Counts that nothing determines, where clients have no data points: sizes of batches, which are 1."""
     counts = sorted(name for name, kind in reading.claim["domains"].items() if kind == "count")
-    return [] if data.reads_data(reading) else [name for name in counts if name not in taken(reading)]
+    return [] if reads_data(reading) else [name for name in counts if name not in taken(reading)]
 
 
 @lru_cache

@@ -35,13 +35,13 @@ Values = Mapping[str, Tree]
 
 def check(stated: Judgement, data: Node, rests: Sequence[Judgement], context: Context) -> None:
     """`data`: {"of": id, "part": n, "at": {name: tree}, "fresh": {index: letter}}: letters for all its indices."""
-    given = data.fields("of part", "at fresh")
-    name = given["of"].identifier()
+    fields = data.fields("of part", "at fresh")
+    name = fields["of"].identifier()
     if name not in context.cited or name == context.claim.id:
         raise Rejected(f"got {name!r}, expected a statement that is cited and was accepted before")
     cited = context.cited[name]
-    at = {key: parse(node) for key, node in given["at"].mapping().items()} if "at" in given else {}
-    fresh = {key: node.name() for key, node in given["fresh"].mapping().items()} if "fresh" in given else {}
+    at = {key: parse(node) for key, node in fields["at"].mapping().items()} if "at" in fields else {}
+    fresh = {key: node.name() for key, node in fields["fresh"].mapping().items()} if "fresh" in fields else {}
     if unknown := set(at) - {*cited.domains, *cited.for_all}:
         raise Rejected(f"got values for {sorted(unknown)}, expected symbols of {name}")
     own = ({*cited.domains, *cited.for_all} - set(at)) | set(context.names)  # what has no value stands for itself
@@ -64,7 +64,7 @@ def check(stated: Judgement, data: Node, rests: Sequence[Judgement], context: Co
         letters = {index: _letter(index, fresh, context) for index in indices}
         own = Op("at", (quantity, *letters.values())) if indices else quantity
         require(("=", own, substituted(value, {**at, **letters})), plain, context)
-    relation = put(cited.then[given["part"].integer(0, len(cited.then) - 1)], at)
+    relation = put(cited.then[fields["part"].integer(0, len(cited.then) - 1)], at)
     defined(relation, plain, context)
     yields(relation, stated, plain, context)
 

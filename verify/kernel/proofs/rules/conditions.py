@@ -29,31 +29,31 @@ def condition(stated: Judgement, data: Node, rests: Sequence[Judgement], context
 
 def _when(data: Node, rests: Sequence[Judgement], context: Context) -> Relation:
     """A condition of the claim, at its own indices or at other values in their ranges."""
-    given, claim = data.fields("of n", "at"), context.claim
-    relation = claim.when[given["n"].integer(0, len(claim.when) - 1)]
-    return put(relation, _places(given.get("at"), claim.for_all, rests, context, whole=False))
+    fields, claim = data.fields("of n", "at"), context.claim
+    relation = claim.when[fields["n"].integer(0, len(claim.when) - 1)]
+    return put(relation, _places(fields.get("at"), claim.for_all, rests, context, whole=False))
 
 
 def _range(data: Node, rests: Sequence[Judgement], context: Context) -> Relation:
     """An end of the range of an index."""
-    given, ranges = data.fields("of index end"), context.claim.for_all
-    index = given["index"].one_of(ranges)
+    fields, ranges = data.fields("of index end"), context.claim.for_all
+    index = fields["index"].one_of(ranges)
     low, high = ranges[index]
-    return ("<=", low, index) if given["end"].one_of(("low", "high")) == "low" else ("<=", index, high)
+    return ("<=", low, index) if fields["end"].one_of(("low", "high")) == "low" else ("<=", index, high)
 
 
 def _means(data: Node, rests: Sequence[Judgement], context: Context) -> Relation:
     """What an assumption of the claim says of measures, at values in its ranges."""
-    given, claim = data.fields("of name", "at"), context.claim
-    name = given["name"].one_of([name for name, _ in claim.assumptions if name in claim.means])
+    fields, claim = data.fields("of name", "at"), context.claim
+    name = fields["name"].one_of([name for name, _ in claim.assumptions if name in claim.means])
     relation, ranges = claim.means[name]
-    return put(relation, _places(given.get("at"), ranges, rests, context, whole=True))
+    return put(relation, _places(fields.get("at"), ranges, rests, context, whole=True))
 
 
 def _before(data: Node, rests: Sequence[Judgement], context: Context) -> Relation:
     """The step size of the round before: 0 in round 0, and in round t that of round t - 1."""
-    given, earlier = data.fields("of name at"), declared(context, "before")
-    name, place = given["name"].one_of(earlier), parse(given["at"])
+    fields, earlier = data.fields("of name at"), declared(context, "before")
+    name, place = fields["name"].one_of(earlier), parse(fields["at"])
     step = Op("at", (name, place))
     defined(("=", place, place), rests, context)
     if context.forms.form(place) == context.forms.form(ZERO):
@@ -67,9 +67,9 @@ def _before(data: Node, rests: Sequence[Judgement], context: Context) -> Relatio
 
 def _step(data: Node, rests: Sequence[Judgement], context: Context) -> Relation:
     """A step size that the claim chooses is positive in every round, and before every local step of it."""
-    given, claim = data.fields("of name at"), context.claim
-    name = given["name"].one_of([name for name, (letters, _) in claim.choose.items() if letters])
-    places = [parse(node) for node in given["at"].items(len(claim.choose[name][0]))]
+    fields, claim = data.fields("of name at"), context.claim
+    name = fields["name"].one_of([name for name, (letters, _) in claim.choose.items() if letters])
+    places = [parse(node) for node in fields["at"].items(len(claim.choose[name][0]))]
     first = Node(claim.method, "method").mapping().get("counts_from") if claim.method is not None else None
     start = first.rational() if first is not None else ZERO
     ends = ((start, Op("+", (context.size("T"), start, fmpq(-1)))), (ZERO, Op("+", (context.size("E"), fmpq(-1)))))

@@ -116,8 +116,8 @@ def fact(stated: Judgement, data: Node, rests: Sequence[Judgement], context: Con
     """An instance of a schema: `name`, and `at` the values of its variables; its conditions are rested on, or hold by
     their form. A root takes a base and a degree, an extreme its parts, `numbers` nothing.
     """
-    given = data.fields("name at")
-    name, values = given["name"].one_of((*FACTS, *OTHERS)), [parse(node) for node in given["at"].items()]
+    fields = data.fields("name at")
+    name, values = fields["name"].one_of((*FACTS, *OTHERS)), [parse(node) for node in fields["at"].items()]
     within(rests, stated.under, context.forms)
     says, when = OTHERS[name](stated, values) if name in OTHERS else _instance(FACTS[name], values, rests, context)
     for requirement in when:

@@ -59,10 +59,10 @@ def negations(relation: Relation, forms: Forms) -> list[Constraint]:
 
 def contradiction(node: Node, goal: Constraint, premises: Sequence[Constraint], forms: Forms) -> None:
     """Reject unless the certificate's sum is the polynomial 0 and one of its products is positive."""
-    given = node.fields("products", "equations")
+    fields = node.fields("products", "equations")
     total: Polynomial = {}
     contradicts = False
-    for entry in given["products"].items():
+    for entry in fields["products"].items():
         number, factors = entry.items(2)
         product: Polynomial = {(): number.rational(least=0)}
         positive = product[()] > 0
@@ -70,7 +70,7 @@ def contradiction(node: Node, goal: Constraint, premises: Sequence[Constraint], 
             polynomial, strict = _factor(factor, goal, premises, forms)
             product, positive = times(product, polynomial), positive and strict
         total, contradicts = plus(total, product), contradicts or positive
-    for entry in given["equations"].items() if "equations" in given else ():
+    for entry in fields["equations"].items() if "equations" in fields else ():
         multiplier, place = entry.items(2)
         name, polynomial = goal if place.raw == GOAL else premises[place.integer(0, len(premises) - 1)]
         if name != "=":

@@ -78,8 +78,8 @@ def definition(stated: Judgement, data: Node, rests: Sequence[Judgement], contex
 
 def congruence(stated: Judgement, data: Node, rests: Sequence[Judgement], context: Context) -> None:
     """a = b gives f(a) = f(b) where both are defined: `formula` is f, with `letter` in the place of its argument."""
-    given = data.fields("letter formula")
-    letter, formula = given["letter"].name(), parse(given["formula"])
+    fields = data.fields("letter formula")
+    letter, formula = fields["letter"].name(), parse(fields["formula"])
     within(rests, stated.under, context.forms)
     name, a, b = first_of(rests)[0].says
     if name != "=":

@@ -55,12 +55,12 @@ def check(stated: Judgement, data: Node, rests: Sequence[Judgement], context: Co
         raise Rejected("got something else, expected a relation of a claim about orders of growth, as it stands")
     within(rests, (), context.forms)
     defined(stated.says, rests, context, held=[("=", left, left), ("=", right, right)])
-    given = data.fields("witness ways")
-    meets(given["witness"], stated.says, claim)
+    fields = data.fields("witness ways")
+    meets(fields["witness"], stated.says, claim)
     sides = {"<=": [(left, right)], ">=": [(right, left)], "=": [(left, right), (right, left)]}
     sides |= {"<": sides["<="], ">": sides[">="]}
     root = beginning(claim, [rest.says for rest in rests], context.forms)
-    for goal, way in zip(sides[op], given["ways"].items(len(sides[op])), strict=True):
+    for goal, way in zip(sides[op], fields["ways"].items(len(sides[op])), strict=True):
         if any(root.grade(side) not in AT_LEAST for side in goal):
             raise Rejected("got a side that may be negative, expected sides of terms that are not")
         _show(way, goal, root, op in "<>", 0)
@@ -111,11 +111,11 @@ class Branch:
 
     def grade(self, tree: Tree) -> str:
         """ "positive", "zero", "nonnegative" or "real"."""
-        known = self.grades.get(tree)
-        if known is None:
+        grade = self.grades.get(tree)
+        if grade is None:
             spend(20)
-            known = self.grades[tree] = self._grade(tree)
-        return known
+            grade = self.grades[tree] = self._grade(tree)
+        return grade
 
     def _grade(self, tree: Tree) -> str:
         key = self.forms.text(tree)
@@ -129,15 +129,15 @@ class Branch:
         return shown
 
     def _parts(self, tree: Op) -> str:
-        """The same from the signs of its parts."""
+        """The sign of a tree as those of its parts show it."""
         if tree.name == "^":
             base, exponent = tree.args
             if not isinstance(exponent, fmpq):
                 return "real"
-            known = self.grade(base)
-            if known == "real" and _even(exponent):
-                known = "positive" if self.grade(_negative(base)) == "positive" else "nonnegative"
-            return known if known == "positive" or exponent > 0 else "real"
+            grade = self.grade(base)
+            if grade == "real" and _even(exponent):
+                grade = "positive" if self.grade(_negative(base)) == "positive" else "nonnegative"
+            return grade if grade == "positive" or exponent > 0 else "real"
         grades = [self.grade(arg) for arg in tree.args] if tree.name in ("*", *PARTS) else ["real"]
         if "real" in grades:
             return "real"
@@ -217,26 +217,26 @@ def _show(node: Node, goal: tuple[Tree, Tree], branch: Branch, strict: bool, dep
     """Reject unless the case is shown, by cases of its own or by multipliers."""
     if depth > DEPTH:
         raise Rejected(f"{node.where}: got more than {DEPTH} cases in one another, expected fewer")
-    given = node.fields("", "split cases zero sum picks contradiction")
-    if "split" in given:
-        given = node.fields("split cases", "zero")
-        tree = parse(given["split"])
+    fields = node.fields("", "split cases zero sum picks contradiction")
+    if "split" in fields:
+        fields = node.fields("split cases", "zero")
+        tree = parse(fields["split"])
         if not any(_speaks(side, tree) for pair in (goal, *branch.relations) for side in pair):
             raise Rejected(f"{node.where}: got {written(tree)}, expected a formula that is a number: a part of a side")
         parts = branch.parts(tree)
-        if "zero" in given:
-            _show(given["zero"], goal, branch.without(tree), strict, depth + 1)
+        if "zero" in fields:
+            _show(fields["zero"], goal, branch.without(tree), strict, depth + 1)
         elif branch.grade(tree) != "positive":
             raise Rejected(f"{node.where}: got no case that {written(tree)} is 0, expected one, for it may be")
-        for place, case in enumerate(given["cases"].items(len(parts))):
+        for place, case in enumerate(fields["cases"].items(len(parts))):
             if branch.grade(parts[place]) != "zero" or case.raw != {}:
                 _show(case, goal, branch.where(tree, place), strict, depth + 1)
-    elif "contradiction" in given:
-        small, large = branch.relations[given["contradiction"].integer(0, len(branch.relations) - 1)]
+    elif "contradiction" in fields:
+        small, large = branch.relations[fields["contradiction"].integer(0, len(branch.relations) - 1)]
         if branch.grade(small) != "positive" or branch.grade(large) != "zero":
             raise Rejected(f"{node.where}: got no contradiction, expected something positive that is at most 0")
     elif branch.grade(goal[0]) != "zero" or (strict and branch.grade(goal[1]) != "positive"):  # 0 is not o(0)
-        _dominated(given, goal, branch, strict, node.where)
+        _dominated(fields, goal, branch, strict, node.where)
 
 
 def _speaks(side: Tree, tree: Tree) -> bool:
@@ -251,10 +251,10 @@ def _picks(node: Node | None) -> dict[Tree, int]:
     return {tree: place.integer(0, len(tree.args) - 1) for raw, place in pairs if isinstance(tree := parse(raw), Op)}
 
 
-def _dominated(given: Mapping[str, Node], goal: tuple[Tree, Tree], branch: Branch, strict: bool, where: str) -> None:
+def _dominated(fields: Mapping[str, Node], goal: tuple[Tree, Tree], branch: Branch, strict: bool, where: str) -> None:
     """Reject unless v(lhs) - v(rhs) is the sum of multiples of what is bounded above; if strict, of what falls."""
-    total, falls = dict(_difference(*goal, branch, _picks(given.get("picks")))), False
-    for entry in given["sum"].items() if "sum" in given else ():
+    total, falls = dict(_difference(*goal, branch, _picks(fields.get("picks")))), False
+    for entry in fields["sum"].items() if "sum" in fields else ():
         number, what, own = entry.items(3)
         times = number.rational(least=0)
         if isinstance(what.raw, str):

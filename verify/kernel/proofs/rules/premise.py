@@ -37,27 +37,27 @@ def check(stated: Judgement, data: Node, rests: Sequence[Judgement], context: Co
     frame = framed(context)
     within(rests, stated.under, context.forms)
     defined(stated.says, rests, context)
-    given = data.fields("", "at by times schwarz pathwise")
-    at = tuple(parse(x) for x in given["at"].items(2)) if "at" in given else None
+    fields = data.fields("", "at by times schwarz pathwise")
+    at = tuple(parse(x) for x in fields["at"].items(2)) if "at" in fields else None
     place = reader(frame, None if at is None else (at[0], at[1]))
     if at is not None:
         _placed(place)
-    by = given["by"].items() if "by" in given else []
-    pathwise = "pathwise" in given and given["pathwise"].flag()
+    by = fields["by"].items() if "by" in fields else []
+    pathwise = "pathwise" in fields and fields["pathwise"].flag()
     everyone = ("@" if frame.alone else "@#i") if pathwise else "@" if frame.setting.one else ""
-    if "schwarz" in given:
-        sides = _schwarz(given["schwarz"], stated.says, place)
+    if "schwarz" in fields:
+        sides = _schwarz(fields["schwarz"], stated.says, place)
     else:
         sides = [_difference(stated.says, place, pathwise, at is None, bool(by))]
-        if "times" in given:
-            sides = [_times(sides[0], given["times"], place)]
+        if "times" in fields:
+            sides = [_times(sides[0], fields["times"], place)]
     for entry in by:
         multiplier, atom = entry.items(2)
         tree = parse(multiplier)
         if not not_negative(tree, context.forms):
             place.needs.append(Need("nonnegative", tree))
         sides[0] = (*sides[0], *times(-place.form(tree), atoms.read(atom, place, everyone)))
-    if by and "schwarz" in given:
+    if by and "schwarz" in fields:
         raise Rejected("got atoms for the Cauchy-Schwarz inequality, expected none")
     for side in sides:
         rest = place.normal.expanded(side)
@@ -148,13 +148,13 @@ def _times(left: Scalar, node: Node, place: Reader) -> Scalar:
 
 
 def _schwarz(node: Node, relation: Relation, place: Reader) -> list[Scalar]:
-    given = node.fields("x y root sides", "client other")
-    root, (one, two) = parse(given["root"]), (parse(x) for x in given["sides"].items(2))
+    fields = node.fields("x y root sides", "client other")
+    root, (one, two) = parse(fields["root"]), (parse(x) for x in fields["sides"].items(2))
     if not same(relation, ("<=", Op("^", (root, fmpq(2))), Op("*", (one, two))), place.frame.forms):
         raise Rejected("got another relation, expected root^2 <= side side")
-    client = place.client(given["client"].name()) if "client" in given else "@" if place.frame.setting.one else ""
-    other = place.client(given["other"].name()) if "other" in given else ""
-    x, y = (place.vector(place.frame.vector(given[name]), "base", client, other) for name in "xy")
+    client = place.client(fields["client"].name()) if "client" in fields else "@" if place.frame.setting.one else ""
+    other = place.client(fields["other"].name()) if "other" in fields else ""
+    x, y = (place.vector(place.frame.vector(fields[name]), "base", client, other) for name in "xy")
     pairs = zip((root, one, two), (inner(x, y), inner(x, x), inner(y, y)), strict=True)
     return [(*formula(place, side), *times(number(-1), value)) for side, value in pairs]
 
@@ -183,20 +183,20 @@ def check_sign(stated: Judgement, data: Node, rests: Sequence[Judgement], contex
     if name != "<=" or not context.forms.form(small).top == {}:
         raise Rejected("got another relation, expected that a quantity is not negative")
     quantity, indices = (str(large.args[0]), large.args[1:]) if isinstance(large, Op) else (large, ())
-    known = frame.measured(str(quantity))
+    measured = frame.measured(str(quantity))
     place = reader(frame, None)
-    if known is None and large == "Gamma" and frame.claim.setting == "run" and not frame.composite:
+    if measured is None and large == "Gamma" and frame.claim.setting == "run" and not frame.composite:
         frame.owed([SIGN])  # f_i(w*) is at least f_i*
         return
     if frame.groups is not None and large in (frame.groups.idle, frame.groups.begins):
         return
-    if known is None or len(known.at) != len(indices) or (isinstance(large, Op) and large.name != "at"):
+    if measured is None or len(measured.at) != len(indices) or (isinstance(large, Op) and large.name != "at"):
         raise Rejected("got something else, expected a measured quantity at its indices")
-    values: dict[str, Tree] = {"t": frame.first, "k": fmpq(0), **dict(zip(known.at, indices, strict=True))}
-    moving = any(name in "tk" for c, _ in known.terms for name, _ in free(c))
-    if moving and (known.extreme or known.law):
+    values: dict[str, Tree] = {"t": frame.first, "k": fmpq(0), **dict(zip(measured.at, indices, strict=True))}
+    moving = any(name in "tk" for c, _ in measured.terms for name, _ in free(c))
+    if moving and (measured.extreme or measured.law):
         raise Rejected("got a coefficient that changes with the round or step, expected one number for all of them")
-    terms = _without_gap(known.terms, frame, place)
+    terms = _without_gap(measured.terms, frame, place)
     for c, atom in terms:
         while atom.op == "mean" and atom.inside is not None:
             place.normal.charges.add(SIGN)
@@ -211,8 +211,8 @@ def _without_gap(terms: Number, frame: Frame, place: Reader) -> Number:
     """Without f(x) - f*, at a point that all clients share."""
     plain = "F" if frame.composite else "f"
     gap = [(c, atom) for c, atom in terms if atom.op in (plain, "f_star")]
-    found = sorted((atom.op, str(c)) for c, atom in gap)
-    if found == sorted([(plain, "1"), ("f_star", "-1")]):
+    pair = sorted((atom.op, str(c)) for c, atom in gap)
+    if pair == sorted([(plain, "1"), ("f_star", "-1")]):
         place.normal.charges.add(LEAST)
         return tuple(term for term in terms if term not in gap)
     return terms
@@ -227,14 +227,14 @@ def check_picked(stated: Judgement, data: Node, rests: Sequence[Judgement], cont
     within(rests, stated.under, context.forms)
     defined(stated.says, rests, context)
     each = data.fields("each")["each"].name()
-    known = frame.measured(each)
+    at_round = frame.measured(each)
     T, first = frame.size("T"), frame.first
     last = Op("+", (T, first, fmpq(-1)))
     mean = Op("*", (Op("^", (T, fmpq(-1))), Op("sum", ("t", first, last, Op("at", (each, "t"))))))
-    if known is None or known.at != ("t",) or known.law or known.extreme:
+    if at_round is None or at_round.at != ("t",) or at_round.law or at_round.extreme:
         raise Rejected(f"got {each!r}, expected a measure at a round")
     for name, measure in (*frame.method.measures.items(), *frame.measures.items()):
-        picked = measure.law == "picked" and measure.at == ("T",) and measure.terms == known.terms
+        picked = measure.law == "picked" and measure.at == ("T",) and measure.terms == at_round.terms
         if picked and same(stated.says, ("=", Op("at", (name, T)), mean), context.forms):
             return
     raise Rejected("got another equation, expected that a picked quantity is the mean over the rounds")

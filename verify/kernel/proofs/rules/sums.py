@@ -46,8 +46,8 @@ def termwise(stated: Judgement, data: Node, rests: Sequence[Judgement], context:
     The first judgement says so of a letter of the proof, under nothing about it but that it lies in the range; the
     range has to lie in the letter's domain.
     """
-    given = data.fields("letter low high")
-    letter, low, high = given["letter"].one_of(context.letters), parse(given["low"]), parse(given["high"])
+    fields = data.fields("letter low high")
+    letter, low, high = fields["letter"].one_of(context.letters), parse(fields["low"]), parse(fields["high"])
     first, *others = first_of(rests)
     within(others, stated.under, context.forms)
     spoken = names_of(low, high, *(side for hypothesis in stated.under for side in hypothesis[1:]))
@@ -74,12 +74,12 @@ def induction(stated: Judgement, data: Node, rests: Sequence[Judgement], context
     The letter's own domain has to begin at `from` or before. Several relations may be induced together: `also` are the
     others, each with its own base and step, and every step may use all of them at s.
     """
-    given = data.fields("over from", "also")
-    letter, start, forms = given["over"].one_of(context.letters), parse(given["from"]), context.forms
+    fields = data.fields("over from", "also")
+    letter, start, forms = fields["over"].one_of(context.letters), parse(fields["from"]), context.forms
     if context.letters[letter] not in ("count", "index") or letter in names_of(start):
         raise Rejected(f"got {letter!r}, a {context.letters[letter]}, expected a count or an index, from a number on")
     claims = (
-        [stated.says, *(parse_relation(node) for node in given["also"].items())] if "also" in given else [stated.says]
+        [stated.says, *(parse_relation(node) for node in fields["also"].items())] if "also" in fields else [stated.says]
     )
     pairs, others = rests[: 2 * len(claims)], rests[2 * len(claims) :]
     if len(pairs) < 2 * len(claims):
@@ -116,9 +116,9 @@ def _says(rest: Judgement, relation: Relation, context: Context) -> None:
 
 
 def _sum(data: Node) -> tuple[str, Tree, Tree, Tree]:
-    given = data.fields("index low high body")
-    low, high, body = (parse(given[name]) for name in ("low", "high", "body"))
-    index = given["index"].name()
+    fields = data.fields("index low high body")
+    low, high, body = (parse(fields[name]) for name in ("low", "high", "body"))
+    index = fields["index"].name()
     if index in names_of(low, high):
         raise Rejected(f"got a sum over {index!r}, of which its ends speak, expected another index")
     return index, low, high, body

@@ -339,22 +339,23 @@ def _bound(at: Place) -> Scalar:
     if name not in frame.claim.means or name not in {made for made, _ in frame.claim.assumptions}:
         raise Rejected(f"got {name!r}, expected an assumption that says something of the run's measures")
     (relation, left, right), ranges = frame.claim.means[name]
-    given = {index: parse(x) for index, x in at.fields["at"].mapping().items()} if "at" in at.fields else {}
-    missing = set(ranges) - set(given)
-    if any((index, -1) in free(value) for index in missing for value in given.values()):
+    values = {index: parse(x) for index, x in at.fields["at"].mapping().items()} if "at" in at.fields else {}
+    missing = set(ranges) - set(values)
+    if any((index, -1) in free(value) for index in missing for value in values.values()):
         raise Rejected("got a value that speaks of the client over which the mean runs; do: rename it")
-    if set(given) - set(ranges) or len(missing) != (at.over != "one"):
-        raise Rejected(f"got values for {sorted(given)}, expected one for each of {sorted(ranges)} but a mean's client")
+    if set(values) - set(ranges) or len(missing) != (at.over != "one"):
+        expected = f"expected one for each of {sorted(ranges)} but a mean's client"
+        raise Rejected(f"got values for {sorted(values)}, {expected}")
     for index, (low, high) in ranges.items():
         everyone = at.reader.same(low, fmpq(1)) and at.reader.same(high, frame.size("C"))
         if index in missing and not everyone:
             raise Rejected(f"got a mean over {index!r}, expected one over the clients")
-        if index in given and not (everyone and at.reader.client(given[index])):
-            at.reader.needs.append(Need("nonnegative", Op("+", (given[index], Op("*", (fmpq(-1), low))))))
-            at.reader.needs.append(Need("nonnegative", Op("+", (high, Op("*", (fmpq(-1), given[index]))))))
-            if not frame.forms.whole(frame.forms.form(given[index])):
+        if index in values and not (everyone and at.reader.client(values[index])):
+            at.reader.needs.append(Need("nonnegative", Op("+", (values[index], Op("*", (fmpq(-1), low))))))
+            at.reader.needs.append(Need("nonnegative", Op("+", (high, Op("*", (fmpq(-1), values[index]))))))
+            if not frame.forms.whole(frame.forms.form(values[index])):
                 raise Rejected(f"got {index!r} at what may be no whole number")
-    sides = [substituted(side, given) for side in (left, right)]
+    sides = [substituted(side, values) for side in (left, right)]
     small, large = sides if relation in ("<=", "<", "=") else reversed(sides)
     if relation == "!=":
         raise Rejected("got an assumption that something differs, expected an inequality")

@@ -84,7 +84,7 @@ class Vec:
         return max((name.stage for name, _ in self.terms), default=0)
 
     def owned(self, client: str) -> Vec:
-        """The same with the vectors of the client itself told apart from those of others."""
+        """This combination with the client's own vectors told apart from those of others."""
         if client != ANY and ANY in self.tags:
             raise Rejected("got what a client has at a point of another one, under a mean over that one")
         return Vec({(name, OWN if tag == client != ALL else tag): c for (name, tag), c in self.terms.items()})

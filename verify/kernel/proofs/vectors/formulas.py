@@ -19,8 +19,8 @@ CHANGING = ("name", "noisy", "sampled", "oracle")  # what is another one in ever
 
 def measure_of(reader: Reader, name: str) -> Measure | None:
     """A quantity that is an expectation at a place; extremes and rounds that are picked are numbers."""
-    known = reader.frame.measured(name)
-    return None if known is None or known.extreme or known.law else known
+    measure = reader.frame.measured(name)
+    return None if measure is None or measure.extreme or measure.law else measure
 
 
 def formula(reader: Reader, tree: Tree, bound: str = "") -> Scalar:

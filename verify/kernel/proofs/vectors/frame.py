@@ -58,7 +58,7 @@ class Groups:
     G: str
 
     def members(self) -> dict[str, tuple[Tree, Tree, Tree]]:
-        """Of each group its share in all weights, and a and b of the gradient a w + b e."""
+        """For each group, its share in all weights, and the a and b of its gradient a w + b e."""
         half = Op("*", (fmpq(1, 2), Op("+", (fmpq(1), Op("*", (fmpq(-1), self.idle))))))
         flat = Op("*", (fmpq(1, 2), self.mu)), Op("*", (fmpq(-1), self.G))
         return {
@@ -104,9 +104,9 @@ class Frame:
 
     def named(self, *names: str) -> bool:
         """Whether one of these assumptions is made, whatever its constants; of strong convexity, one above 0."""
-        known = [(name, args) for name, args in made(self.claim) if name in names]
-        above = [name for name, args in known if all(self.claim.domains[arg] == "positive" for arg in args)]
-        return any(name not in STRONGLY_CONVEX or name in above for name, _ in known)
+        assumed = [(name, args) for name, args in made(self.claim) if name in names]
+        above = [name for name, args in assumed if all(self.claim.domains[arg] == "positive" for arg in args)]
+        return any(name not in STRONGLY_CONVEX or name in above for name, _ in assumed)
 
     @property
     def composite(self) -> bool:
@@ -171,13 +171,13 @@ class Frame:
 
 
 def _atoms(measure: Measure) -> list[Atom | Rule]:
-    found: list[Atom | Rule] = [*rules(measure.terms)]
+    parts: list[Atom | Rule] = [*rules(measure.terms)]
     for _, atom in measure.terms:
         inside: Atom | None = atom
         while inside is not None:
-            found.append(inside)
+            parts.append(inside)
             inside = inside.inside
-    return found
+    return parts
 
 
 def made(claim: Claim) -> list[Assumption]:
@@ -211,16 +211,16 @@ def read(node: Node | None, claim: Claim, forms: Forms, letters: Mapping[str, st
     method = method_of(setting.method if claim.method is None else claim.method)
     if method.steps:
         return None
-    given = node.fields("", FIELDS) if node is not None else {}
-    ghosts = {name: entry.items(2) for name, entry in given["ghosts"].mapping().items()} if "ghosts" in given else {}
+    fields = node.fields("", FIELDS) if node is not None else {}
+    ghosts = {name: entry.items(2) for name, entry in fields["ghosts"].mapping().items()} if "ghosts" in fields else {}
     if clash := set(ghosts) & {*method.server, *method.client}:
         raise Rejected(f"proof.frame.ghosts: got {sorted(clash)}, expected names that the method's vectors do not have")
     if any(rule.has("sampled") for phase in ("begin", "local", "end") for rule in method.phases[phase].values()):
         return None  # what the clients have may then depend on who is drawn
     vectors = Vectors(set(method.server), {*method.client, *ghosts})
     measures = {name: Node(raw, name) for name, raw in setting.measures.items()}
-    measures |= given["measures"].mapping() if "measures" in given else {}
-    kept = given["kept"].mapping() if "kept" in given else {}
+    measures |= fields["measures"].mapping() if "measures" in fields else {}
+    kept = fields["kept"].mapping() if "kept" in fields else {}
     frame = Frame(
         claim,
         forms,
@@ -230,10 +230,10 @@ def read(node: Node | None, claim: Claim, forms: Forms, letters: Mapping[str, st
         {name: _measure(entry, vectors) for name, entry in measures.items()},
         {name: (vectors.rule(begin, True), vectors.rule(local, True)) for name, (begin, local) in ghosts.items()},
         {name: vectors.rule(entry, True) for name, entry in kept.items()},
-        given["shares"].name() if "shares" in given else "",
-        "alone" in given and given["alone"].flag(),
-        "single" in given and given["single"].flag(),
-        _groups(given["groups"], claim) if "groups" in given else None,
+        fields["shares"].name() if "shares" in fields else "",
+        "alone" in fields and fields["alone"].flag(),
+        "single" in fields and fields["single"].flag(),
+        _groups(fields["groups"], claim) if "groups" in fields else None,
         {
             name: f"{x['group'].one_of(GROUP)} group"
             for name, entry in measures.items()
@@ -264,22 +264,22 @@ def _spoken(frame: Frame) -> set[str]:
 
 
 def _groups(node: Node, claim: Claim) -> Groups:
-    given = node.fields("idle begins")
+    fields = node.fields("idle begins")
     constants = next((args for name, args in made(claim) if name == "two_groups"), ("", ""))
     if ("equal_weights", ()) not in made(claim) or len(constants) != 2 or not constants[0]:
         raise node.malformed("a claim about two groups with equal weights")
-    return Groups(given["idle"].name(), given["begins"].name(), constants[0], constants[1])
+    return Groups(fields["idle"].name(), fields["begins"].name(), constants[0], constants[1])
 
 
 def _measure(node: Node, vectors: Vectors) -> Measure:
     """An expectation, at the round and the local step (both or the first), then at a client, two, or a coordinate."""
     if "over" in node.mapping():
         return vectors.measure(node, clocked=False)
-    given = node.fields("at terms", "group")
-    at = tuple(index.one_of("tkijn") for index in given["at"].items())
+    fields = node.fields("at terms", "group")
+    at = tuple(index.one_of("tkijn") for index in fields["at"].items())
     if at != tuple(sorted(at, key="tkijn".index)) or len(set(at)) < len(at) or ("k" in at and "t" not in at):
-        raise given["at"].malformed("indices in the order t, k, i, j, n; k only with t")
-    terms = [term.items(2) for term in given["terms"].items()]
+        raise fields["at"].malformed("indices in the order t, k, i, j, n; k only with t")
+    terms = [term.items(2) for term in fields["terms"].items()]
     return Measure(at, tuple((parse(c), ONE_ATOM if x.raw == ["one"] else vectors.atom(x, True)) for c, x in terms))
 
 

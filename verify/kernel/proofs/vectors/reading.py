@@ -92,9 +92,10 @@ class Reader:
         frame = self.frame
         ends = (fmpq(1), frame.size("C"))
         if isinstance(tree, str):
-            known = frame.letters.get(tree) == "client"
+            declared = frame.letters.get(tree) == "client"
             low, high = frame.claim.for_all.get(tree, (None, None))
-            if known or (low is not None and high is not None and self.same(low, ends[0]) and self.same(high, ends[1])):
+            everyone = low is not None and high is not None and self.same(low, ends[0]) and self.same(high, ends[1])
+            if declared or everyone:
                 return "@" if frame.alone or frame.setting.one else f"@{tree}"
         raise Rejected(f"got the client {tree}, expected a letter that stands for clients")
 
@@ -382,8 +383,8 @@ def reader(frame: Frame, at: tuple[Tree, Tree] | None) -> Reader:
         few = Op("+", (C, Op("*", (fmpq(-1), m))))
         share = forms.form(Op("*", (few, Op("^", (m, fmpq(-1))), Op("^", (others, fmpq(-1))))))
     sum_of_squares = Op("^", (C, fmpq(-1))) if frame.even else squares
-    known = forms.form(sum_of_squares) if C in forms.domains else None
-    return Reader(frame, at or (ROUND, STEP), Normal(flat, known, share))
+    squares_of_weights = forms.form(sum_of_squares) if C in forms.domains else None
+    return Reader(frame, at or (ROUND, STEP), Normal(flat, squares_of_weights, share))
 
 
 def check_kept(frame: Frame) -> None:

@@ -19,7 +19,7 @@ from fedaudit.problems.losses.ridge_logistic import RidgeLogistic, clients, two_
 
 from ...search.seeds import seed_for
 from ...search.tree_arrays import Array
-from .. import Outcome
+from .. import Outcome, TableRow
 from ..displays import Answer, Claim, Display, Rebuilt, table
 from .softmax_weights import LEVEL, RATE, TEMPERATURE, weights_of
 
@@ -138,7 +138,7 @@ def distance(seed: int, family: str, kind: str, how: str) -> tuple[Array, float]
 
 def figure_6(seed: int) -> Rebuilt:
     """Does the distance fall like 1/t with IID clients, and stop where they are not?"""
-    panels, slopes, rows = dict[str, dict[str, Array]](), dict[str, dict[str, float]](), list[dict[str, Any]]()
+    panels, slopes, rows = dict[str, dict[str, Array]](), dict[str, dict[str, float]](), list[TableRow]()
     for how in STEPS:
         panels[how], slopes[how] = {}, {}
         for family in FAMILIES:
@@ -156,10 +156,10 @@ def figure_6(seed: int) -> Rebuilt:
     told = "; ".join(f"{how}: {', '.join(f'{x:.2f} ({name})' for name, x in by.items())}" for how, by in slopes.items())
     reason = f"slope of log max|alpha - p| against log of the round (1/t is -1): {told}"
 
-    def outcome(seen: Mapping[tuple[str, str], bool]) -> Outcome:
+    def outcome(shown_by: Mapping[tuple[str, str], bool]) -> Outcome:
         """With the printed steps on both kinds of loss, or else where."""
-        printed = all(seen[PRINTED, family] for family in FAMILIES)
-        under = tuple(f"{family}, steps {how}" for how in STEPS for family in FAMILIES if seen[how, family])
+        printed = all(shown_by[PRINTED, family] for family in FAMILIES)
+        under = tuple(f"{family}, steps {how}" for how in STEPS for family in FAMILIES if shown_by[how, family])
         return Outcome(printed, reason, len(rows), table(rows), () if printed else under)
 
     claims = (
@@ -173,8 +173,8 @@ def figure_6(seed: int) -> Rebuilt:
         ),
     )
     answers = tuple(
-        Answer(Claim(f"benmansour/fig6-{label}", says, where, SETTLED_AFTER[label]), seen)
-        for label, says, where, seen in claims
+        Answer(Claim(f"benmansour/fig6-{label}", says, where, SETTLED_AFTER[label]), shown_by)
+        for label, says, where, shown_by in claims
     )
     caption = (
         f"{CLIENTS} clients, {LOCAL} local steps per round (two epochs of {SAMPLES} samples in minibatches of "
@@ -186,7 +186,7 @@ def figure_6(seed: int) -> Rebuilt:
 
 
 def change(alpha: Array) -> float:
-    """From the first round to the last, relative to the largest weight."""
+    """How far weights move from the first round to the last, relative to the largest one."""
     return float(np.abs(alpha[-1] - alpha[0]).max() / alpha.max())
 
 
@@ -211,7 +211,7 @@ def largest(alpha: Array) -> Array:
 
 def figure_7(seed: int) -> Rebuilt:
     """How many clients are ever among the ten largest?"""
-    panels, rows = dict[str, Array](), list[dict[str, Any]]()
+    panels, rows = dict[str, Array](), list[TableRow]()
     for how in STEPS[:2]:
         for family in FAMILIES:
             alpha = weights(seed, family, "not IID", how)[0][..., 0]
@@ -243,10 +243,10 @@ def figure_7(seed: int) -> Rebuilt:
     )
     shown = {how: small[how] and moving[how] for how in STEPS[:2]}
     under = tuple(how for how in STEPS[1:2] if shown[how])
-    seen = Outcome(shown[PRINTED], reason, len(rows), table(rows), under)
+    shown_by = Outcome(shown[PRINTED], reason, len(rows), table(rows), under)
     caption = f"blue: among the ten largest weights alpha_i of the round; clients that are not IID, {CLIENTS} of them"
     picture = Participation("benmansour, figure 7: clients in the aggregation", caption, panels)
-    return Rebuilt(picture, (Answer(claim, seen),))
+    return Rebuilt(picture, (Answer(claim, shown_by),))
 
 
 DIFFERS = (

@@ -8,14 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
 from fedaudit.problems.losses.logistic import Reading
 
 from ...search.tree_arrays import Array
-from .. import Outcome
+from .. import Outcome, TableRow
 from ..displays import Answer, Claim, Display, Rebuilt, table
 from . import exact, fedda, rounds
 from .logistic import (
@@ -65,17 +64,17 @@ def races(seed: int, how: Reading, tau: int) -> list[dict[str, Array]]:
     return [{name: curves[k] for name, curves in every.items()} for k in range(len(there))]
 
 
-def drift_row(name: str, found: Sequence[dict[str, Array]]) -> dict[str, Any]:
+def drift_row(name: str, races_run: Sequence[dict[str, Array]]) -> TableRow:
     """tau = 10 under one reading: where FedDA ends while algorithm 1 reaches machine precision."""
-    ends = [settled(race["FedDA"]) for race in found]
-    row: dict[str, Any] = {"reading": name, "data sets": SETS, "algorithm 1 gets there": len(found)}
+    ends = [settled(race["FedDA"]) for race in races_run]
+    row: TableRow = {"reading": name, "data sets": SETS, "algorithm 1 gets there": len(races_run)}
     row |= {"FedDA stays above 1e-6": sum(end > FAR for end in ends)}
     return row | ({"FedDA ends at (median)": float(np.median(ends))} if ends else {})
 
 
-def drift(found: dict[str, list[dict[str, Array]]]) -> Outcome:
+def drift(by_reading: dict[str, list[dict[str, Array]]]) -> Outcome:
     """With ten local updates FedDA stops at a distance."""
-    rows = [drift_row(name, races) for name, races in found.items()]
+    rows = [drift_row(name, races) for name, races in by_reading.items()]
     shown = [0 < row["algorithm 1 gets there"] == row["FedDA stays above 1e-6"] for row in rows]
     reason = "; ".join(
         f"{row['reading']}: algorithm 1 reaches {PRECISION:g} on {row['algorithm 1 gets there']} of {SETS} data sets, "
@@ -85,28 +84,28 @@ def drift(found: dict[str, list[dict[str, Array]]]) -> Outcome:
     return _outcome(rows, shown, reason)
 
 
-def order_row(name: str, tau: int, found: Sequence[dict[str, Array]]) -> dict[str, Any]:
+def order_row(name: str, tau: int, races_run: Sequence[dict[str, Array]]) -> TableRow:
     """Where the others are in the round in which algorithm 1 reaches machine precision."""
     at: dict[str, list[float]] = {method: [] for method in METHODS if method != "algorithm 1"}
-    for race in found:
+    for race in races_run:
         when = reached(race["algorithm 1"], PRECISION) or 0
         for method, values in at.items():
             curve = race[method]
             values.append(float(curve[min(when, len(curve) - 1)]))
-    row: dict[str, Any] = {"reading": name, "tau": tau, "data sets": len(found)}
+    row: TableRow = {"reading": name, "tau": tau, "data sets": len(races_run)}
     row |= {f"{method} then (median)": float(np.median(values)) for method, values in at.items() if values}
     middle = ("FedDA", "Fast-FedDA")
-    worst = sum(all(at["FedMid"][k] >= at[m][k] for m in middle) for k in range(len(found)))
-    slow = sum(at["Fast-FedDA"][k] > FAR and at["Fast-FedDA"][k] > at["FedDA"][k] for k in range(len(found)))
-    both = sum(min(at["Fast-FedDA"][k], at["FedMid"][k]) > at["FedDA"][k] for k in range(len(found)))
+    worst = sum(all(at["FedMid"][k] >= at[m][k] for m in middle) for k in range(len(races_run)))
+    slow = sum(at["Fast-FedDA"][k] > FAR and at["Fast-FedDA"][k] > at["FedDA"][k] for k in range(len(races_run)))
+    both = sum(min(at["Fast-FedDA"][k], at["FedMid"][k]) > at["FedDA"][k] for k in range(len(races_run)))
     return row | {"FedMid is the worst": worst, "Fast-FedDA is slower than FedDA": slow, "both are behind FedDA": both}
 
 
-def order(found: dict[int, dict[str, list[dict[str, Array]]]]) -> Outcome:
+def order(by_tau: dict[int, dict[str, list[dict[str, Array]]]]) -> Outcome:
     """FedMid last and Fast-FedDA slow with one local update, both behind FedDA with ten."""
-    rows = [order_row(name, tau, races) for tau, by in found.items() for name, races in by.items()]
+    rows = [order_row(name, tau, races) for tau, by in by_tau.items() for name, races in by.items()]
 
-    def holds(row: dict[str, Any]) -> bool:
+    def holds(row: TableRow) -> bool:
         of = (
             ("FedMid is the worst", "Fast-FedDA is slower than FedDA")
             if row["tau"] == 1
@@ -124,16 +123,16 @@ def order(found: dict[int, dict[str, list[dict[str, Array]]]]) -> Outcome:
     return _outcome(rows, shown, f"in the round in which algorithm 1 reaches {PRECISION:g}; {reason}")
 
 
-def _outcome(rows: Sequence[dict[str, Any]], shown: Sequence[bool], reason: str) -> Outcome:
+def _outcome(rows: Sequence[TableRow], shown: Sequence[bool], reason: str) -> Outcome:
     """The first of the readings is what is printed."""
     names = list(dict.fromkeys(row["reading"] for row in rows))
-    under = tuple(name for name, seen in list(zip(names, shown, strict=True))[1:] if seen)
+    under = tuple(name for name, holds in list(zip(names, shown, strict=True))[1:] if holds)
     return Outcome(shown[0], reason, len(rows), table(rows), under)
 
 
 def figure_2(seed: int) -> Rebuilt:
     """The three experiments of the catalogue, and what else the text reads off the figure."""
-    found = {tau: {name: races(seed, how, tau) for name, how in READINGS.items()} for tau in LIMIT}
+    by_tau = {tau: {name: races(seed, how, tau) for name, how in READINGS.items()} for tau in LIMIT}
     claims = (
         (
             "exact",
@@ -157,7 +156,7 @@ def figure_2(seed: int) -> Rebuilt:
         (
             "drift",
             "With ten local updates FedDA comes only near a stationary point, for clients drift.",
-            drift(found[10]),
+            drift(by_tau[10]),
             (),
         ),
         (
@@ -165,7 +164,7 @@ def figure_2(seed: int) -> Rebuilt:
             "With one local update FedMid is the worst and Fast-FedDA is slow; with ten both are behind FedDA "
             "(printed: "
             "'FedDA and Fed-Mid perform even worse').",
-            order(found),
+            order(by_tau),
             (),
         ),
     )
@@ -179,7 +178,7 @@ def figure_2(seed: int) -> Rebuilt:
 # --- figure 3 ---------------------------------------------------------------------------------------------------------
 
 
-def stochastic_row(seed: int, name: str, how: Reading) -> dict[str, Any]:
+def stochastic_row(seed: int, name: str, how: Reading) -> TableRow:
     """Where the three methods settle on the data sets of one reading, for b = 1 and b = 20."""
     ends = {
         (method, b): np.array([settled(np.nan_to_num(curve, nan=np.inf)) for curve in curves])
@@ -189,7 +188,7 @@ def stochastic_row(seed: int, name: str, how: Reading) -> dict[str, Any]:
     ours, more = ends["algorithm 1", 1], ends["algorithm 1", 20]
     moving = more > 0  # 0: optimal at the start
     count = int(moving.sum())
-    row: dict[str, Any] = {"reading": name, "data sets": count}
+    row: TableRow = {"reading": name, "data sets": count}
     row |= {f"{method}, b = {b} (median)": float(np.median(x[moving])) for (method, b), x in ends.items() if count}
     others = np.minimum(ends["FedDA", 20], ends["Fast-FedDA", 20])
     first = np.minimum(ends["FedDA", 1], ends["Fast-FedDA", 1])

@@ -6,28 +6,27 @@ a row whose file is missing, are told as such.
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, cast
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
 
-from ..certify.proof_files import Judged, Shelf
-from ..certify.sandbox import Checker
-from ..kernel import Malformed
 from ..kernel.core.rational import shown
-from ..results.file_names import PROOFS, WORST, slug
+from ..results.evidence import Piece, pieces
+from ..results.file_names import PROOFS, WORST, proof_file, slug
+from ..results.row import Ends, Row
+from .proof_files import Judged, Shelf
+from .sandbox import Checker
 
 if TYPE_CHECKING:
     from fedaudit.bounds.language.statement import Statement
 
-__all__ = ["End", "Kept", "ends", "proved"]
+__all__ = ["End", "Judgement", "Kept", "told"]
 
-Row = dict[str, Any]
+Judgement: TypeAlias = dict[str, Any]  # a row of `certify`
 NEAR = Fraction(1, 10**9)  # how far a float may be from the number that it stands for, relative to that
 SIZES = ("C", "E", "T", "m")
-ENDS: tuple[tuple[Literal["lower", "upper"], str], ...] = (("lower", "certificate"), ("upper", "proof"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,11 +36,31 @@ class End:
     id: str
     place: str  # in audit.json
     which: Literal["lower", "upper"]
-    file: str | None  # below the folder
-    values: tuple[tuple[Fraction | None, bool], ...]  # as a float tells it, and exactly
-    point: Mapping[str, str]
-    name: Mapping[str, str]  # the numbers in the name of an ordinary point
-    relation: int | None  # of several, which one; None where a search met it
+    ends: Ends
+
+    @property
+    def file(self) -> str | None:
+        """Its file below the folder, as the row names it."""
+        held = self.ends.certificate if self.which == "lower" else self.ends.proof
+        return held if isinstance(held, str) else None
+
+    @property
+    def values(self) -> list[tuple[Fraction | None, bool]]:
+        """What the row says that it is: exactly, and as a float tells it."""
+        ends = self.ends
+        exact, value = (ends.lower_exact, ends.lower) if self.which == "lower" else (ends.upper_exact, ends.upper)
+        return [(_number(said), precise) for said, precise in ((exact, True), (value, False)) if said is not None]
+
+    @property
+    def relation(self) -> int | None:
+        """Of several relations, which one; None where a search met it."""
+        return None if self.ends.by == "search" else self.ends.relation
+
+    @property
+    def name(self) -> dict[str, str]:
+        """The numbers in the name of an ordinary point, by their letters."""
+        pairs = (part.rpartition(" ") for part in self.ends.name.split(", "))
+        return {letter: number for letter, _, number in pairs}
 
     def differs(self, data: Mapping[str, Any], lhs: object, rhs: object) -> str:
         """Why a file that the kernel accepted is not this end; empty where it is."""
@@ -53,7 +72,7 @@ class End:
         place = cast("dict[str, int]", data["at"])
         if self.relation not in (None, place["relation"] + 1):
             return f"got relation {place['relation'] + 1}, expected the one that audit.json tells"
-        if other := _elsewhere(self.point, data, where) or _elsewhere(self.name, data, where):
+        if other := _elsewhere(dict(self.ends.point), data, where) or _elsewhere(self.name, data, where):
             return f"got {other}, expected the point that audit.json tells"
         low, high = _attained(data, lhs, rhs) if self.which == "lower" else (Fraction(data["factor"]),) * 2
         for value, exact in self.values or ((None, False),):
@@ -116,52 +135,20 @@ def _ball(text: str) -> tuple[Fraction, Fraction]:
     return Fraction(middle) - Fraction(radius or 0), Fraction(middle) + Fraction(radius or 0)
 
 
-def ends(document: object) -> list[End]:
-    """Both ends of every worst case that a row of audit.json quotes; `Malformed` where it is not as audits write it."""
-    rows = cast("list[Row]", cast(Row, document)["statements"])
-    return [end for n, row in enumerate(rows) for end in _of_row(row, f"statements[{n}].hunt.worst")]
+def ends_of(rows: Sequence[Row]) -> list[End]:
+    """Both ends of every worst case that the rows quote."""
+    quoted = ((n, row, piece) for n, row in enumerate(rows) for piece in pieces(row) if piece.ends is not None)
+    return [
+        End(row.id, f"statements[{n}].{piece.place.rpartition('.')[0]}", piece.role, piece.ends)
+        for n, row, piece in quoted
+        if piece.ends is not None and piece.role in ("lower", "upper") and (piece.is_claimed or _is_told(piece))
+    ]
 
 
-def _of_row(row: Row, place: str) -> Iterator[End]:
-    hunt = row.get("hunt")
-    listed = cast(Row, hunt).get("worst") if isinstance(hunt, dict) else None
-    if not isinstance(listed or [], list):
-        raise Malformed(f"{place}: got {shown(listed)}, expected a list")
-    for n, entry in enumerate(cast("list[object]", listed or [])):
-        where, one = f"{place}[{n}]", cast(Row, entry if isinstance(entry, dict) else {})
-        point: object = one.get("point")
-        if not isinstance(point, dict) or not all(isinstance(x, str) for x in cast(Row, point).values()):
-            raise Malformed(f"{where}.point: got {shown(cast(object, point))}, expected numbers by name")
-        pairs = [part.rpartition(" ") for part in str(one.get("name", "")).split(", ")]
-        name = {letter: said for letter, _, said in pairs}
-        number = None if one.get("by") == "search" else one.get("relation", 1)
-        for which, key in ENDS:
-            value, exact, file = one.get(which), one.get(f"{which}_exact"), one.get(key)
-            if not _is_number(value) or not isinstance(exact or "", str) or not isinstance(file or "", str):
-                raise Malformed(f"{where}.{which}: got {shown(value)}, expected a number and the name of its file")
-            said = [(_number(x), precise) for x, precise in ((exact, True), (value, False)) if x is not None]
-            if value is not None or exact or file:
-                told = cast("dict[str, str]", point), name, number
-                yield End(str(row["id"]), where, which, file, tuple(said), *told)
-
-
-def _is_number(x: object) -> bool:
-    return x is None or (isinstance(x, int | float) and not isinstance(x, bool) and math.isfinite(x))
-
-
-def proved(document: object) -> dict[str, tuple[str | None, int]]:
-    """Id -> the file of the proof, and how many lines it trusts: of rows that are proved or name a proof."""
-    found: dict[str, tuple[str | None, int]] = {}
-    for n, row in enumerate(cast("list[Row]", cast(Row, document)["statements"])):
-        name = row.get("proof")
-        if not isinstance(name or "", str):
-            raise Malformed(f"statements[{n}].proof: got {shown(name)}, expected the name of its file")
-        trusted = row.get("trusted", 0)
-        if type(trusted) is not int:
-            raise Malformed(f"statements[{n}].trusted: got {shown(trusted)}, expected a number of lines")
-        if row.get("verdict") == "proved" or name:
-            found[str(row["id"])] = name, trusted
-    return found
+def _is_told(piece: Piece) -> bool:
+    """Whether the row says something of this end beside its number as a float."""
+    exact = piece.ends and (piece.ends.lower_exact if piece.role == "lower" else piece.ends.upper_exact)
+    return bool(exact or piece.held)
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,16 +158,16 @@ class Kept:
     path: Path
     known: Mapping[str, Statement]
     checker: Checker
-    judge: Callable[[str], tuple[Row, Mapping[str, Any]]]
-    row: Callable[..., Row]
+    judge: Callable[[str], tuple[Judgement, Mapping[str, Any]]]
+    row: Callable[..., Judgement]
 
-    def rows(self, document: object) -> list[Row]:
-        """One row per proof and per end, in the order of audit.json; what nothing names comes last."""
-        return [*self._proofs(document), *self._ends(document)]
+    def rows(self, rows: Sequence[Row]) -> list[Judgement]:
+        """One judgement per proof and per end, in the order of audit.json; what nothing names comes last."""
+        return [*self._proofs(rows), *self._ends(rows)]
 
-    def _ends(self, document: object) -> Iterator[Row]:
-        told, named = ends(document), set[str]()
-        for end in told:
+    def _ends(self, rows: Sequence[Row]) -> Iterator[Judgement]:
+        named = set[str]()
+        for end in ends_of(rows):
             kind, file = f"{end.which} end", f"{WORST}/{Path(end.file).name}" if end.file else None
             if file is None or file != end.file or file in named or not (self.path / file).is_file():
                 got = "a file that another end has" if file in named else shown(end.file) if end.file else "no file"
@@ -199,10 +186,11 @@ class Kept:
             if f"{WORST}/{file.name}" not in named:
                 yield self.row(str(file), "", reason=ORPHANED, kind="end")
 
-    def _proofs(self, document: object) -> Iterator[Row]:
+    def _proofs(self, rows: Sequence[Row]) -> Iterator[Judgement]:
         shelf, needed = Shelf(self.path / PROOFS, self.known, self.checker), set[str]()
-        for identifier, (file, trusted) in proved(document).items():
-            own = f"{PROOFS}/{slug(identifier)}.json"
+        proved = {row.id: row for row in rows if row.verdict == "proved" or row.proof}
+        for identifier, said in proved.items():
+            own, file = proof_file(identifier), said.proof
             if file != own:
                 got = shown(file) if file else "no proof"
                 why = f"audit.json: got {got}, expected its proof in {own}"
@@ -213,15 +201,15 @@ class Kept:
                 continue
             found = shelf.of(identifier)
             needed |= {identifier, *found.cites}
-            yield self._proof(shelf, found, identifier, trusted)
-        cited = [name for name in sorted(needed) if name not in proved(document)]
+            yield self._proof(shelf, found, identifier, said.trusted)
+        cited = [name for name in sorted(needed) if name not in proved]
         yield from (self._proof(shelf, shelf.of(name), name, None) for name in cited)
         files = {f"{slug(name)}.json" for name in needed}
         for file in _listed(self.path / PROOFS):
             if file.name not in files:
                 yield self.row(str(file), "", reason=ORPHANED, kind="proof")
 
-    def _proof(self, shelf: Shelf, found: Judged, identifier: str, said: int | None) -> Row:
+    def _proof(self, shelf: Shelf, found: Judged, identifier: str, said: int | None) -> Judgement:
         """`said`: how many lines its row says that it trusts; None where no row speaks of it."""
         row = self.row(f"{self.path}/{PROOFS}/{slug(identifier)}.json", identifier, kind="proof")
         if not found.accepted:
@@ -236,7 +224,7 @@ class Kept:
 ORPHANED = "orphaned: got no row of audit.json that names it, expected one"
 
 
-def told(shelf: Shelf, found: Judged) -> Row:
+def told(shelf: Shelf, found: Judged) -> Judgement:
     """What a row says of an accepted proof."""
     used = {"rules": dict(found.answer.rules), "cites": list(found.cites), "trusted": shelf.trusted(found)}
     return {"what": shelf.told(found), **used}

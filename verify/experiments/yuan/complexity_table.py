@@ -12,7 +12,7 @@ from fedaudit.bounds.catalogue.discovery import statement
 
 from ...search.seeds import seed_for
 from ...search.tree_arrays import Array
-from .. import Outcome
+from .. import Outcome, TableRow
 from ..displays import Answer, Claim, Display, Rebuilt, table
 from ..formulas import values
 from .rates import Row, table_1
@@ -59,27 +59,27 @@ def drawn(seed: int) -> dict[str, Array]:
     def power(low: float, high: float) -> Array:
         return 10 ** rng.uniform(low, high, (DRAWS, 1))
 
-    found = {name: power(-2, 2) for name in ("L", "G", "Delta", "Delta_rho", "rho")}
+    constants = {name: power(-2, 2) for name in ("L", "G", "Delta", "Delta_rho", "rho")}
     I = np.ceil(power(0, 2))  # noqa: E741 (the paper's letters)
-    return found | {"I": I, "b": np.ceil(power(0, 3)), "M": np.ceil(I * power(0.1, 2))}
+    return constants | {"I": I, "b": np.ceil(power(0, 3)), "M": np.ceil(I * power(0.1, 2))}
 
 
 def own_rows(seed: int) -> Outcome:
     """Rounds until the bound that ends each theorem's proof is epsilon, over the printed row."""
-    at, rows = drawn(seed), list[dict[str, Any]]()
+    at, rows = drawn(seed), list[TableRow]()
     for name in OWN:
-        made = statement(f"yuan/table1-{name}~formula")
-        still, bound = (made.defined(side) for side in made.when[0].args)
+        row = statement(f"yuan/table1-{name}~formula")
+        still, bound = (row.defined(side) for side in row.when[0].args)
         used = {str(symbol) for symbol in (bound / still).free_symbols} - {"T", "epsilon"}
-        known = {symbol: x for symbol, x in at.items() if symbol in used}
-        unit = values(still, **known, epsilon=1.0)
+        constants = {symbol: x for symbol, x in at.items() if symbol in used}
+        unit = values(still, **constants, epsilon=1.0)
         epsilon = np.broadcast_to(10 ** -DECADES[None], (DRAWS, len(DECADES)))
 
-        def error(T: Array, bound: Any = bound, unit: Array = unit, known: dict[str, Array] = known) -> Array:
-            return values(bound, **known, T=T) / unit
+        def error(T: Array, bound: Any = bound, unit: Array = unit, constants: dict[str, Array] = constants) -> Array:
+            return values(bound, **constants, T=T) / unit
 
         needed = last_round(error, epsilon)
-        order: Any = made.order
+        order: Any = row.order
         sizes = {symbol: x for symbol, x in at.items() if symbol in {str(s) for s in order.free_symbols}}
         ratio = needed / values(order, **sizes, epsilon=epsilon)
         early, late = ratio[:, : len(DECADES) // 2].max(), ratio[:, len(DECADES) // 2 :].max()
@@ -98,16 +98,16 @@ def own_rows(seed: int) -> Outcome:
 
 def linear_speedup() -> Outcome:
     """Rounds of FedMSPP with theorem 3's step size on two groups of devices, by b; the row falls like 1/b."""
-    made = statement("yuan/table1-thm3")
-    error = made.defined(made.relations[0].args[0])
-    epsilon, rows = 10.0**-6, list[dict[str, Any]]()
+    theorem = statement("yuan/table1-thm3")
+    error = theorem.defined(theorem.relations[0].args[0])
+    epsilon, rows = 10.0**-6, list[TableRow]()
     for b in BATCHES:
 
         def still(T: Array, b: int = b) -> Array:
             return values(error, G=1.0, K=1.0, I=1.0, b=float(b), T=T)
 
         needed = float(last_round(still, np.array([epsilon]))[0])
-        row = float(values(made.order, I=1.0, b=float(b), epsilon=epsilon))
+        row = float(values(theorem.order, I=1.0, b=float(b), epsilon=epsilon))
         rows.append({"b": b, "rounds of the run": needed, "row of theorem 3": row, "run / row": needed / row})
     power = [float(np.polyfit(np.log(BATCHES), np.log([r[name] for r in rows]), 1)[0]) for name in list(rows[0])[1:3]]
     reason = (
@@ -135,7 +135,7 @@ EXPECTED = {  # what the text says of each row, as an order in epsilon alone
 
 def compared() -> Outcome:
     """The exponents of the rows for small epsilon."""
-    rows: list[dict[str, Any]] = []
+    rows: list[TableRow] = []
     for name, said in EXPECTED.items():
         rows.append({"row": name, "exponent": exponent(statement(f"yuan/table1-{name}").order), "said": said})
     agree = sum(abs(row["exponent"] - row["said"]) < NEAR for row in rows)

@@ -14,7 +14,7 @@ from ..search.claim_trees import moves, names
 from ..search.score import conditions
 from ..search.seeds import seed_for
 from ..search.tree_arrays import Array, Evaluator, Table
-from ..settings.base import Reading, knob_genes, names, resolve
+from ..settings.base import Reading, knob_genes, resolve
 from .growth import ASKED
 from .kinds import Landscape, letter, unit
 

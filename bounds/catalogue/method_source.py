@@ -18,7 +18,7 @@ from fedaudit.errors import UserError
 from ..formulas.printer import joined
 from ..language.method import Method
 from ..language.method_interface import size, symbols
-from ..language.vectors import Number, Vector, Weights
+from ..language.rule_expressions import Number, Vector, Weights
 
 PHASES = ("server", "client", "begin", "local", "end", "update")
 COMMENTS = {

@@ -44,8 +44,7 @@ if TYPE_CHECKING:
     )
     from fedaudit.bounds.language.knobs import free, unit
     from fedaudit.bounds.language.method import Method
-    from fedaudit.bounds.language.statement import Assumption, Glossary, Statement
-    from fedaudit.bounds.language.vectors import (
+    from fedaudit.bounds.language.rule_expressions import (
         expect,
         f,
         f_i,
@@ -62,6 +61,7 @@ if TYPE_CHECKING:
         vector,
         w_star,
     )
+    from fedaudit.bounds.language.statement import Assumption, Glossary, Statement
     from fedaudit.problems.runs.user_problem import Problem
     from fedaudit.verify.certify.command import Certified
     from fedaudit.verify.results.audit_result import Audited, Derivation, Linted
@@ -164,7 +164,7 @@ _API = ("audit", "certify", "derive", "hunt", "lint", "load", "plot", "prove", "
 _VERDICTS = ("NotReproduced", "Proved", "Refuted", "Reproduced", "ReproducedIf", "Survived", "Undecided")
 _HOME = {
     **dict.fromkeys(_ALGEBRA, ".bounds.language.algebra"),
-    **dict.fromkeys(_RUN_NUMBERS, ".bounds.language.vectors"),
+    **dict.fromkeys(_RUN_NUMBERS, ".bounds.language.rule_expressions"),
     "Method": ".bounds.language.method",
     **dict.fromkeys(("Assumption", "Glossary", "Statement"), ".bounds.catalogue.statement_services"),
     **dict.fromkeys(("free", "unit"), ".bounds.language.knobs"),

@@ -17,7 +17,7 @@ from fedaudit.bounds.formulas.algorithm_box import algorithm, box, measures
 from fedaudit.bounds.formulas.statement_text import parts, show
 from fedaudit.bounds.language.method import Method
 from fedaudit.bounds.language.method_interface import measured
-from fedaudit.bounds.language.vectors import (
+from fedaudit.bounds.language.rule_expressions import (
     axis,
     expect,
     f_star,

@@ -23,8 +23,8 @@ from fedaudit.bounds.catalogue.printed_constants import constants, mutate
 from fedaudit.bounds.decide.decision import decide
 from fedaudit.bounds.decide.facts import exp_number
 from fedaudit.bounds.language.derivation import Argument, Derivation, Induction, Known, Step, View, named
+from fedaudit.bounds.language.rule_expressions import grad, mean, neighbours, noisy, norm2, point, w_star
 from fedaudit.bounds.language.statement import Statement
-from fedaudit.bounds.language.vectors import grad, mean, neighbours, noisy, norm2, point, w_star
 from fedaudit.bounds.papers.buttaci.frames import ON_FEDPROX, ON_PERTURBED, D, N, X, Z, centre, gradient, stochastic
 from fedaudit.bounds.papers.buttaci.methods import FEDPROX, PERTURBED, u_i, w, w_i
 from fedaudit.bounds.papers.buttaci.symbols import (

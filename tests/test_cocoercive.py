@@ -12,8 +12,8 @@ from test_derive_rules import by, ends
 from test_proof_attacks import SLOW, SMOOTH, WEIGHED, L, T, accepted, gamma, mu, on, on_runs, slope2, t, x
 
 from fedaudit.bounds.language.derivation import Derivation
+from fedaudit.bounds.language.rule_expressions import expect, grad, inner, mean, w_star
 from fedaudit.bounds.language.statement import Assumption, Statement
-from fedaudit.bounds.language.vectors import expect, grad, inner, mean, w_star
 from fedaudit.bounds.proofs.atoms import Cocoercive, Square
 from fedaudit.bounds.proofs.premise_identity import shown, stands
 from fedaudit.verify.kernel import Rejected

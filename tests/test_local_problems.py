@@ -11,7 +11,7 @@ import pytest
 from sympy import Eq, Function, Le, Rational
 
 from fedaudit.bounds.catalogue.discovery import catalogue
-from fedaudit.bounds.language.vectors import expect, f_i, full_prox, inner, mean
+from fedaudit.bounds.language.rule_expressions import expect, f_i, full_prox, inner, mean
 from fedaudit.bounds.papers.yuan.frames import (
     END,
     ON_FEDMSPP,

@@ -28,8 +28,8 @@ from sympy import Le
 from test_algorithm import EVERY, EXAMPLES, SCAFFOLD
 
 from fedaudit.bounds.language.method import Method, quantity_name
+from fedaudit.bounds.language.rule_expressions import mean
 from fedaudit.bounds.language.statement import Statement
-from fedaudit.bounds.language.vectors import mean
 from fedaudit.problems.families import losses
 from fedaudit.problems.losses.regularised import Regulariser
 from fedaudit.problems.runs.interpreter import Setup

@@ -11,7 +11,7 @@ import pytest
 from sympy import Ge, Rational
 
 from fedaudit.bounds.catalogue.discovery import catalogue
-from fedaudit.bounds.language.vectors import vector
+from fedaudit.bounds.language.rule_expressions import vector
 from fedaudit.bounds.papers.buttaci.symbols import sigma
 from fedaudit.bounds.proofs.atoms import Variance
 from fedaudit.bounds.proofs.derivation_check import derive

@@ -13,8 +13,8 @@ from sympy import Eq, Ge, Le
 
 import fedaudit as fa
 from fedaudit import cli
+from fedaudit.bounds.language.rule_expressions import f_i_star, w_i_star
 from fedaudit.bounds.language.statement import Assumption, Glossary, Statement
-from fedaudit.bounds.language.vectors import f_i_star, w_i_star
 from fedaudit.commands.tables import table
 from fedaudit.figures.pages.report import pages
 from fedaudit.verify.moves import audit, rows

@@ -17,8 +17,8 @@ from test_derive_rules import WORDS, at_once, by, ends, height, i, rise, room, r
 from fedaudit.bounds.decide.facts import quotient, sum_next, termwise, young
 from fedaudit.bounds.language.derivation import Argument, Derivation, Induction, Known, Step, View
 from fedaudit.bounds.language.method import Method
+from fedaudit.bounds.language.rule_expressions import expect, f, f_star, grad, mean, norm2, start, vector
 from fedaudit.bounds.language.statement import Assumption, Glossary, Statement
-from fedaudit.bounds.language.vectors import expect, f, f_star, grad, mean, norm2, start, vector
 from fedaudit.bounds.papers.buttaci.inequalities import ON_A_FUNCTION, SMOOTH_GAP, grad2
 from fedaudit.bounds.papers.buttaci.symbols import L as smoothness
 from fedaudit.bounds.proofs.atoms import Bound, Minimum, Smooth, Square

@@ -17,7 +17,7 @@ from marks import slow, some
 from sympy import Le, Rational, expand
 
 from fedaudit.bounds.catalogue.discovery import catalogue
-from fedaudit.bounds.language.vectors import mean
+from fedaudit.bounds.language.rule_expressions import mean
 from fedaudit.bounds.papers.buttaci.fedprox import LEMMA_4_1
 from fedaudit.bounds.papers.buttaci.frames import ON_FEDPROX, N, X, gradient
 from fedaudit.bounds.papers.buttaci.symbols import Gamma, L, alpha, gamma, k, mu, t

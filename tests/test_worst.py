@@ -17,7 +17,7 @@ from runs import EXAMPLES, named
 
 import fedaudit as fa
 from fedaudit import cli
-from fedaudit.bounds.language.vectors import g
+from fedaudit.bounds.language.rule_expressions import g
 from fedaudit.commands.worst import as_text
 from fedaudit.verify import kernel
 from fedaudit.verify.moves.audit import hunt, read

@@ -137,6 +137,11 @@ def test_expressions_stand_in_a_usual_order(expr: Any, wanted: str) -> None:
     assert recomputed(form_of(expr)) == expr
 
 
+def test_a_quantity_without_its_indices_is_called_by_its_name() -> None:
+    assert text(sympy.Function("eta")) == "η"
+    assert latex_form(sympy.Function("eta"), statement("buttaci/lem4.1").glossary) == r"\eta"
+
+
 # --- LaTeX ------------------------------------------------------------------------------------------------------------
 
 

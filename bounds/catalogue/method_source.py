@@ -15,9 +15,10 @@ from sympy.printing.str import StrPrinter
 
 from fedaudit.errors import UserError
 
+from ..formulas.printer import joined
 from ..language.method import Method
 from ..language.method_interface import size, symbols
-from ..language.vectors import Number, Vector, Weights
+from ..language.rule_expressions import Number, Vector, Weights
 
 PHASES = ("server", "client", "begin", "local", "end", "update")
 COMMENTS = {
@@ -134,8 +135,7 @@ def _vector(method: Method, x: Any) -> str:
         case "name":
             return name_of(x)
         case "+":
-            first, *rest = (_vector(method, term) for term in x.args)
-            return first + "".join(f" - {term[1:]}" if term.startswith("-") else f" + {term}" for term in rest)
+            return joined(_vector(method, term) for term in x.args)
         case "*":
             return _times(x.args[0], _vector(method, x.args[1]), x.args[1].op == "+")
         case "prox":
@@ -162,13 +162,7 @@ def _number(method: Method, number: Number) -> str:
         raise _cannot(method, number.law)
     inside = [_times(c, _atom(method, atom), False) for c, atom in number.terms if atom[0] != "f_star"]
     best = [_times(c, "fa.f_star", False) for c, atom in number.terms if atom[0] == "f_star"]
-    first, *rest = [f"fa.expect({_summed(inside)})", *best]
-    return _summed([first, *rest])
-
-
-def _summed(terms: list[str]) -> str:
-    first, *rest = terms
-    return first + "".join(f" - {term[1:]}" if term.startswith("-") else f" + {term}" for term in rest)
+    return joined([f"fa.expect({joined(inside)})", *best])
 
 
 def _atom(method: Method, atom: tuple[Any, ...]) -> str:

@@ -13,8 +13,8 @@ from sympy import Add, Expr, Symbol
 
 from ..language.algebra import fraction
 from ..language.method import Method, quantity_name
-from ..language.vectors import Number, Vector, Weights
-from .printer import PYTHON, latex_form, text
+from ..language.rule_expressions import Number, Vector, Weights
+from .printer import PYTHON, joined, latex_form, text
 
 INDENT = {"text": "  ", "latex": r"\quad "}
 CONSTANTS = {
@@ -91,7 +91,7 @@ class Printer:
                 return x.args[1] if self.as_latex else x.args[0]
             case "+":
                 *most, last = x.args
-                return _sum([*map(self.closed, most), self.vector(last)])
+                return joined([*map(self.closed, most), self.vector(last)])
             case "*":
                 return self.multiple(x.args[0], self.factor(x.args[1]))
             case "noisy" | "again":
@@ -161,7 +161,7 @@ class Printer:
         if number.law in LAWS:
             return LAWS[number.law][self.as_latex].format(self.number(Number(number.terms)))
         terms = [(c, "" if atom[0] == "one" else self.atom(atom, number.law == "expect")) for c, atom in number.terms]
-        return _sum([self.multiple(c, body) if body else self.scalar(c) for c, body in terms])
+        return joined([self.multiple(c, body) if body else self.scalar(c) for c, body in terms])
 
     def atom(self, atom: tuple[Any, ...], expected: bool) -> str:
         op, *args = atom
@@ -253,8 +253,3 @@ def box(method: Method, *, as_latex: bool = False) -> str:
     lines = [f"{method.id}  (method)", method.title, f"printed: {method.cite}", "algorithm:"]
     lines += [f"  {line}" for line in algorithm(method)]
     return "\n".join([*lines, "measures:", *(f"  {line}" for line in measures(method))])
-
-
-def _sum(terms: list[str]) -> str:
-    first, *rest = terms
-    return first + "".join(f" - {term[1:]}" if term.startswith("-") else f" + {term}" for term in rest)

@@ -15,13 +15,13 @@ from dataclasses import dataclass, field
 from typing import cast
 
 from sympy import Basic, E, Rational, Symbol, latex, oo
-from sympy.core.function import AppliedUndef
+from sympy.core.function import AppliedUndef, UndefinedFunction
 
 from ..language.statement import Glossary
-from .formula import RELATIONS, Form, addends, form_of
+from .formula import RELATIONS, Form, addends, form_of, leaf
 from .greek import in_greek
 
-__all__ = ["PEOPLE", "PYTHON", "TEX_SIGNS", "Style", "latex_form", "signed_sum", "text"]
+__all__ = ["PEOPLE", "PYTHON", "TEX_SIGNS", "Style", "joined", "latex_form", "signed_sum", "text"]
 
 SUM, NEG, TIMES, POWER, ATOM = range(1, 6)  # how strongly a form holds together
 LEVEL = {"+": SUM, "-": SUM, "neg": NEG, "*": TIMES, "/": TIMES, "^": POWER, "sum": NEG, "product": NEG}
@@ -37,6 +37,11 @@ def signed_sum(terms: Iterable[tuple[bool, str]], minus: str = "-") -> str:
         sign = "+" if plus else minus
         told += (f" {sign} " if told else "" if plus else sign) + term
     return told
+
+
+def joined(terms: Iterable[str]) -> str:
+    """Terms that begin with a minus where they are subtracted: `a - b + c`."""
+    return signed_sum((not term.startswith("-"), term.removeprefix("-")) for term in terms)
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +74,8 @@ def latex_form(formula: Form | Basic, glossary: Glossary) -> str:
 
 
 def _form(formula: Form | Basic) -> Form:
+    if isinstance(formula, UndefinedFunction):  # a quantity without its indices, by its name
+        return leaf(Symbol(str(formula)))
     return formula if isinstance(formula, Form) else form_of(formula)
 
 

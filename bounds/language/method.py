@@ -21,8 +21,8 @@ from sympy.core.function import AppliedUndef
 
 from fedaudit.errors import UserError
 
+from .rule_expressions import Number, Vector, as_scalar, as_vector, parts_of, scalars_of, vector_tree
 from .statement import Glossary
-from .vectors import Number, Vector, as_scalar, as_vector, parts_of, scalars_of, vector_tree
 
 PHASES = ("begin", "local", "end", "update")
 SIZES = {"E": "local steps", "C": "clients", "T": "rounds", "m": "sampled clients", "D": "the dimension"}

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from .method import Method
+from .rule_expressions import expect, f, f_star, full_grad, grad, mean, noisy, norm2, start, vector, w_star
 from .statement import Glossary
-from .vectors import expect, f, f_star, full_grad, grad, mean, noisy, norm2, start, vector, w_star
 
 STARTERS = {
     "fedavg": "FedAvg: E stochastic gradient steps at every client, then the mean",

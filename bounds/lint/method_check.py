@@ -21,8 +21,8 @@ from sympy.core.function import AppliedUndef
 
 from ..language.assumptions import DATA
 from ..language.method import Method, quantity_name
+from ..language.rule_expressions import Number, Vector, Weights, scalars_of, vectors_of
 from ..language.statement import ID
-from ..language.vectors import Number, Vector, Weights, scalars_of, vectors_of
 from .fault import Fault
 
 NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,99}")  # as the kernel reads them

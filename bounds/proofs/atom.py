@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 
 from sympy.logic.boolalg import Boolean
 
-from ..language.vectors import Number, Vector, scalars_of
+from ..language.rule_expressions import Number, Vector, scalars_of
 from .frame import Frame
 from .method_vectors import Reader
 from .vectors import ANY, SIGN, Charge, Over, Scalar, under_mean

@@ -20,8 +20,21 @@ from sympy.logic.boolalg import Boolean
 
 from fedaudit.errors import UserError
 
+from ..language.rule_expressions import (
+    F,
+    Number,
+    Vector,
+    f,
+    f_i,
+    f_i_star,
+    f_star,
+    grad,
+    inner,
+    neighbours,
+    noisy,
+    norm2,
+)
 from ..language.statement import Assumption
-from ..language.vectors import F, Number, Vector, f, f_i, f_i_star, f_star, grad, inner, neighbours, noisy, norm2
 from .atom import Atom, Client, Field, Owed, Plain
 from .frame import Frame
 from .method_vectors import Reader

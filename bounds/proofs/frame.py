@@ -18,7 +18,7 @@ from sympy.core.relational import Relational
 from fedaudit.errors import UserError
 
 from ..language.method import Method
-from ..language.vectors import Number, Vector, f_i_star, f_star, mean, scalars_of
+from ..language.rule_expressions import Number, Vector, f_i_star, f_star, mean, scalars_of
 from .settings.two_groups import Groups
 from .vectors import (
     DRAWN,

@@ -15,7 +15,7 @@ from sympy import Integer
 
 from fedaudit.errors import UserError
 
-from ..language.vectors import Vector
+from ..language.rule_expressions import Vector
 from .frame import Frame
 from .method_vectors import Reader, When
 from .vectors import (

@@ -20,7 +20,7 @@ from sympy.core.function import AppliedUndef
 
 from fedaudit.errors import UserError
 
-from ..language.vectors import Number, Vector, grad, mean, vectors_of
+from ..language.rule_expressions import Number, Vector, grad, mean, vectors_of
 from .frame import Frame, others
 from .settings.two_groups import Member
 from .vectors import (

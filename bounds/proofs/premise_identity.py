@@ -25,7 +25,7 @@ from fedaudit.errors import UserError
 
 from ..language.derivation import Known, Requirement
 from ..language.method import Method
-from ..language.vectors import Number, Vector, inner, norm2
+from ..language.rule_expressions import Number, Vector, inner, norm2
 from .atom import Atom
 from .frame import HETEROGENEITY, Frame, formula_of
 from .kept_vectors import require_kept

@@ -15,7 +15,22 @@ from sympy.logic.boolalg import Boolean
 
 from fedaudit.errors import UserError
 
-from ..language.vectors import F, Number, Vector, f, f_i, f_star, full_prox, g, grad, inner, mean, norm2, oracle, prox
+from ..language.rule_expressions import (
+    F,
+    Number,
+    Vector,
+    f,
+    f_i,
+    f_star,
+    full_prox,
+    g,
+    grad,
+    inner,
+    mean,
+    norm2,
+    oracle,
+    prox,
+)
 from .atom import Atom, Owed
 from .atoms import HALF
 from .method_vectors import Reader

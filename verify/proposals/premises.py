@@ -20,8 +20,8 @@ from sympy.core.function import AppliedUndef
 from fedaudit.bounds.formulas.lowering import tree, written
 from fedaudit.bounds.language.derivation import Known
 from fedaudit.bounds.language.method import INDICES, quantity_name
+from fedaudit.bounds.language.rule_expressions import Number, Vector, norm2, vector_tree, vectors_of, zero
 from fedaudit.bounds.language.statement import Statement
-from fedaudit.bounds.language.vectors import Number, Vector, norm2, vector_tree, vectors_of, zero
 from fedaudit.bounds.proofs.atom import Atom, Client, Field
 from fedaudit.bounds.proofs.frame import HETEROGENEITY, Frame
 from fedaudit.bounds.proofs.premise_identity import Average, Shown, check, is_number, reader_of

@@ -24,8 +24,8 @@ from fedaudit.bounds.decide.decision import decide
 from fedaudit.bounds.decide.sample_points import conjuncts
 from fedaudit.bounds.language.derivation import Known
 from fedaudit.bounds.language.dimension import Dimension, dimension, dimension_of
+from fedaudit.bounds.language.rule_expressions import Number, Vector, grad, mean, other, vectors_of, w_star
 from fedaudit.bounds.language.statement import Statement
-from fedaudit.bounds.language.vectors import Number, Vector, grad, mean, other, vectors_of, w_star
 from fedaudit.bounds.proofs.atom import Atom
 from fedaudit.bounds.proofs.atoms import Bound, Convex, Lower, Minimum, Smooth, Square, Variance, Weight
 from fedaudit.bounds.proofs.frame import Frame

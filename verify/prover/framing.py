@@ -17,8 +17,8 @@ from fedaudit.bounds.catalogue.discovery import modules_of, papers
 from fedaudit.bounds.decide.sample_points import conjuncts
 from fedaudit.bounds.language.method import Method
 from fedaudit.bounds.language.method_interface import size
+from fedaudit.bounds.language.rule_expressions import Number
 from fedaudit.bounds.language.statement import Statement
-from fedaudit.bounds.language.vectors import Number
 from fedaudit.bounds.proofs.frame import HETEROGENEITY, Frame
 from fedaudit.bounds.proofs.statement_view import view
 from fedaudit.bounds.proofs.vectors import EVEN, FENCHEL, FLAT, SIGN, STILL, SUM, UNBIASED, Charge

@@ -22,8 +22,8 @@ from sympy.core.relational import Relational
 
 from fedaudit.bounds.decide.facts import sum_empty, sum_next
 from fedaudit.bounds.language.derivation import Argument, Given, Induction, Known, Step, View
+from fedaudit.bounds.language.rule_expressions import Number, Vector, expect, inner, norm2
 from fedaudit.bounds.language.statement import Statement
-from fedaudit.bounds.language.vectors import Number, Vector, expect, inner, norm2
 from fedaudit.bounds.proofs.atoms import Bound
 from fedaudit.bounds.proofs.frame import Frame
 from fedaudit.bounds.proofs.premise_identity import shown, stands

@@ -20,8 +20,8 @@ from sympy.core.function import AppliedUndef
 
 from fedaudit.bounds.language.dimension import ONE, Dimension, dimension, dimension_of
 from fedaudit.bounds.language.method import Method
+from fedaudit.bounds.language.rule_expressions import Vector, grad, mean, vectors_of, w_star
 from fedaudit.bounds.language.statement import Assumption, Statement
-from fedaudit.bounds.language.vectors import Vector, grad, mean, vectors_of, w_star
 from fedaudit.bounds.proofs.atoms import Bound, Convex, Interpolated, Minimum, Smooth, Square, Variance
 from fedaudit.bounds.proofs.frame import Frame
 from fedaudit.bounds.proofs.proximal_atoms import ProximalPL, Subgradient

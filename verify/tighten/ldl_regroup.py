@@ -17,7 +17,7 @@ from typing import Any
 
 from sympy import Add, Integer, cancel
 
-from fedaudit.bounds.language.vectors import Vector, mean
+from fedaudit.bounds.language.rule_expressions import Vector, mean
 from fedaudit.bounds.proofs.atom import Atom
 from fedaudit.bounds.proofs.atoms import Square
 

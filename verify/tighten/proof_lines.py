@@ -23,8 +23,8 @@ from sympy.logic.boolalg import Boolean
 
 from fedaudit.bounds.decide.decision import decide
 from fedaudit.bounds.language.derivation import Argument, Known, Step
+from fedaudit.bounds.language.rule_expressions import w_star
 from fedaudit.bounds.language.statement import Statement
-from fedaudit.bounds.language.vectors import w_star
 from fedaudit.bounds.proofs.argument import resting_on
 from fedaudit.bounds.proofs.atom import Atom
 from fedaudit.bounds.proofs.atoms import Lower, Square

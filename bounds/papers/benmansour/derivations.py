@@ -16,7 +16,7 @@ from sympy.logic.boolalg import And, Boolean
 
 from ...decide.facts import Fact, termwise
 from ...language.derivation import Argument, Induction, Known, Step, View
-from ...language.vectors import grad, vector
+from ...language.rule_expressions import grad, vector
 from ...proofs.atoms import Minimum, Smooth
 from ...proofs.premise_identity import shown
 from ..buttaci import inequalities

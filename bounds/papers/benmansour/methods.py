@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any, Literal
 
 from ...language.method import Method
-from ...language.vectors import (
+from ...language.rule_expressions import (
     Number,
     Vector,
     Weights,

@@ -35,7 +35,7 @@ from ...decide.facts import (
     termwise,
 )  # fmt: skip
 from ...language.derivation import Argument, Induction, Known, Step, View
-from ...language.vectors import Vector, grad, mean, other, w_star
+from ...language.rule_expressions import Vector, grad, mean, other, w_star
 from ...proofs.atom import Atom
 from ...proofs.atoms import Bound, Convex, Lower, Minimum, Smooth, Square, Variance, Weight
 from ...proofs.premise_identity import shown

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from sympy import Eq, Function, Ge, Le, Sum, Symbol
 
 from ...language.derivation import Known
-from ...language.vectors import (
+from ...language.rule_expressions import (
     axis,
     f,
     f_i,

@@ -14,9 +14,9 @@ from ...decide.facts import peter_paul, sum_next, termwise, young
 from ...language.algebra import Eq, Le
 from ...language.derivation import Argument, Derivation, Induction, Known, Step, View
 from ...language.method import Method
+from ...language.rule_expressions import expect, f, f_i, f_star, grad, mean, norm2, start, vector, w_star
+from ...language.rule_expressions import inner as inner_product
 from ...language.statement import Assumption, Glossary, Statement
-from ...language.vectors import expect, f, f_i, f_star, grad, mean, norm2, start, vector, w_star
-from ...language.vectors import inner as inner_product
 from ...proofs.atom import Atom
 from ...proofs.atoms import Convex, Lipschitz, Minimum, Smooth, Square
 from ...proofs.frame import Frame

@@ -1,7 +1,7 @@
 """The methods of the thesis: algorithm boxes of chapter 4."""
 
 from ...language.method import Method
-from ...language.vectors import (
+from ...language.rule_expressions import (
     axis,
     expect,
     f,

@@ -17,8 +17,8 @@ from ...decide.facts import log_growth, log_positive, quotient, sum_next, sum_sp
 from ...language.algebra import Eq, Ge, Gt, Le, Min
 from ...language.derivation import Argument, Derivation, Induction, Known, Step, View
 from ...language.knobs import free, unit
+from ...language.rule_expressions import grad, mean
 from ...language.statement import Assumption, Statement
-from ...language.vectors import grad, mean
 from ...proofs.atom import Atom
 from ...proofs.atoms import Lipschitz, Smooth, Square, Variance
 from ...proofs.premise_identity import shown

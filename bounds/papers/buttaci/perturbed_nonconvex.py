@@ -15,8 +15,8 @@ from sympy.logic.boolalg import And
 from ...decide.facts import termwise
 from ...language.derivation import Argument, Derivation, Induction, Known, Step, View
 from ...language.knobs import free, unit
+from ...language.rule_expressions import mean
 from ...language.statement import Assumption, Statement
-from ...language.vectors import mean
 from ...proofs.atoms import Lipschitz, Near, Smooth, Square, Variance
 from ...proofs.premise_identity import shown
 from .frames import (

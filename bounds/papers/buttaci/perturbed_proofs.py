@@ -24,7 +24,7 @@ from ...decide.facts import (
     termwise,
 )
 from ...language.derivation import Argument, Induction, Known, Step, View, named
-from ...language.vectors import Vector, grad, mean, neighbours, other, w_star
+from ...language.rule_expressions import Vector, grad, mean, neighbours, other, w_star
 from ...proofs.atom import Atom
 from ...proofs.atoms import Bound, Convex, Lower, Minimum, Near, Smooth, Square, Variance, Weight
 from ...proofs.premise_identity import shown

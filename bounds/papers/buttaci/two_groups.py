@@ -12,7 +12,7 @@ from sympy import Eq, Expr, Function, Ge, Integer, Le, Lt, Symbol
 
 from ...language.derivation import Induction, Known, Step
 from ...language.method import Method
-from ...language.vectors import axis, inner, norm2
+from ...language.rule_expressions import axis, inner, norm2
 from ...proofs.atoms import Idle
 from ...proofs.frame import Frame
 from ...proofs.premise_identity import shown

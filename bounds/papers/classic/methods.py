@@ -4,7 +4,7 @@ from typing import Any
 
 from ...language.algebra import Sum
 from ...language.method import Method
-from ...language.vectors import (
+from ...language.rule_expressions import (
     F,
     expect,
     f,

@@ -3,7 +3,7 @@
 from typing import Any
 
 from ...language.method import Method
-from ...language.vectors import (
+from ...language.rule_expressions import (
     expect,
     f_i,
     grad,

@@ -2,8 +2,8 @@
 
 from ...language.algebra import Eq, Ge, Max
 from ...language.derivation import Argument, Derivation, Step, View
+from ...language.rule_expressions import expect, mean, norm2
 from ...language.statement import Statement
-from ...language.vectors import expect, mean, norm2
 from ...proofs.premise_identity import shown
 from ...proofs.settings.uniform_subset import direction, on_a_subset
 from .symbols import GLOSSARY, r

@@ -7,7 +7,7 @@
 from sympy import Function, IndexedBase, Symbol
 
 from ...language.method import Method
-from ...language.vectors import (
+from ...language.rule_expressions import (
     expect,
     f,
     f_star,

@@ -7,7 +7,7 @@ from typing import Any
 
 from ...language.algebra import Eq, Le, Max, Rational, Symbol, sqrt
 from ...language.derivation import Argument, Known, Step, View
-from ...language.vectors import mean
+from ...language.rule_expressions import mean
 from ...proofs.atoms import Short, Square, Subset
 from ...proofs.premise_identity import shown
 from ...proofs.proximal_atoms import Subgradient

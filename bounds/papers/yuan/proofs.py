@@ -9,7 +9,7 @@ from typing import Any
 from ...decide.facts import Fact, sum_next
 from ...language.algebra import And, Eq, Ge, Integer, Le, Max, Rational, Sum, Symbol, sqrt
 from ...language.derivation import Argument, Induction, Known, Step, View
-from ...language.vectors import full_prox, mean
+from ...language.rule_expressions import full_prox, mean
 from ...proofs.atoms import Minimum, Square
 from ...proofs.premise_identity import averaged, defined, shown
 from ...proofs.proximal_atoms import Largest, Moved, Optimal, Steep

@@ -2,7 +2,7 @@
 
 from ...language.algebra import sqrt
 from ...language.method import Method
-from ...language.vectors import (
+from ...language.rule_expressions import (
     batch_grad,
     expect,
     f,

@@ -16,7 +16,7 @@ from sympy.logic.boolalg import And, Boolean, Or
 
 from ...decide.facts import sum_empty, sum_next
 from ...language.derivation import Argument, Induction, Known, Step, View, named
-from ...language.vectors import mean as mean_over
+from ...language.rule_expressions import mean as mean_over
 from ...proofs.atoms import Smooth, Square
 from ...proofs.frame import Frame
 from ...proofs.premise_identity import defined, shown

@@ -11,7 +11,7 @@ from sympy import Eq, Expr, Function, IndexedBase, Integer, Le, Rational, Sum, S
 from sympy.logic.boolalg import Boolean
 
 from ...language.derivation import Known
-from ...language.vectors import (
+from ...language.rule_expressions import (
     F,
     Number,
     Vector,

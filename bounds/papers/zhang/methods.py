@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from ...language.algebra import Sum
 from ...language.method import Method
-from ...language.vectors import (
+from ...language.rule_expressions import (
     F,
     axis,
     conjugate,

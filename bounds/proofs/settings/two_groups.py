@@ -15,7 +15,7 @@ from typing import Any
 
 from sympy import Integer
 
-from ...language.vectors import Vector
+from ...language.rule_expressions import Vector
 from ..vectors import Charge
 
 IDLE = "idle"

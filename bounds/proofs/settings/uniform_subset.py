@@ -11,8 +11,8 @@ from typing import Any
 from sympy import IndexedBase, Symbol
 
 from ...language.method import Method
+from ...language.rule_expressions import Number, grad, start, vector
 from ...language.statement import Glossary
-from ...language.vectors import Number, grad, start, vector
 from ..frame import Frame
 from ..vectors import DRAWN, EVEN, SIGN, SUM
 

@@ -175,7 +175,7 @@ def hunted(made: Statement, effort: float, seed: int) -> Known:
     """What a search of this run says of a statement."""
     found = hunt(made, seed, effort)
     tightest = found.tightest if isinstance(found, Survived) else None
-    most = tuple(one["upper"] for one in found.search.worst)
+    most = tuple(one.upper for one in found.search.worst)
     tightness = found.tightness if isinstance(found, Survived) else None
     return Known(isinstance(found, Refuted), tightness, () if tightest is None else (tightest,), most)
 
@@ -240,7 +240,7 @@ def fate(mutant: Mutant, itself: Itself, effort: float, seed: int) -> Outcome:
         return told("hunt", certified=True)
     if isinstance(verdict, Proved):
         return told("proved", "it is true: proved")
-    if why := proved_at_points([one["upper"] for one in verdict.search.worst], 1):
+    if why := proved_at_points([one.upper for one in verdict.search.worst], 1):
         return told("loose", why)
     if isinstance(verdict, Survived) and verdict.tightness is not None:
         return told("open", f"out of budget: lhs/rhs up to {verdict.tightness:.4g} was found")

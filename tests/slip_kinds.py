@@ -18,7 +18,7 @@ Variant = str | Pairs
 GOOD = '''"""A paper of mine."""
 
 import fedaudit as fa
-from fedaudit.bounds.language.method import batch_grad, full_prox, hess, oracle, prox, point, training_prox
+from fedaudit.bounds.language.rule_expressions import batch_grad, full_prox, hess, oracle, prox, point, training_prox
 
 G = fa.Glossary()
 T, E, C, m = G.count("T", "rounds"), G.count("E", "local steps"), G.count("C", "clients"), G.count("m", "sampled")

@@ -418,4 +418,4 @@ def test_a_task_that_ends_its_worker_every_time_is_the_one_that_failed(monkeypat
 
     outcome = cluster.Cluster("", distributed, None).outcome(Future(), task)
     assert outcome == runner.ended(task)
-    assert outcome.row["reason"] == "the tool failed: its worker process ended"
+    assert outcome.row.hunt.reason == "the tool failed: its worker process ended"

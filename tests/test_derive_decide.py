@@ -29,7 +29,7 @@ from sympy import (
 )
 from sympy.logic.boolalg import And, Or
 
-from fedaudit.bounds.decide import decision as decide_module
+from fedaudit.bounds.decide import smt_proof
 from fedaudit.bounds.decide.decision import _decide, decide, proved, refuted
 from fedaudit.bounds.decide.sample_points import Sampler, _below, conjuncts, differ
 from fedaudit.bounds.decide.violation import violates
@@ -151,7 +151,7 @@ def test_what_is_asked_alone_is_answered_as_in_full(claim, given):
 def test_the_engine_that_is_asked_first_changes_no_decision(claim, given, monkeypatch):
     decision = decide(claim, given)
     _decide.cache_clear()
-    monkeypatch.setattr(decide_module, "FIRST_RLIMIT", 1)  # it gives up at once
+    monkeypatch.setattr(smt_proof, "FIRST_RLIMIT", 1)  # it gives up at once
     assert decide(claim, given) == decision
     _decide.cache_clear()
 

@@ -157,7 +157,7 @@ def test_equation_13_claims_more_in_the_term_of_rho_bar_alone() -> None:
     row = derive_row(statement("benmansour/eq13"))
     assert row["status"] == "claims-more"
     off = {t["term"]: t["factor"] for t in row["terms"] if t["factor"] != 1}
-    assert off == {"-mu*dist2(t)*eta(t)/rho_bar": "unbounded", "-mu*rho_bar*dist2(t)*eta(t)": 0}
+    assert off == {"-mu*eta(t)/rho_bar*dist2(t)": "unbounded", "-mu*rho_bar*eta(t)*dist2(t)": 0}
 
 
 def test_remark_2_claims_more_in_the_term_that_sampling_leaves() -> None:

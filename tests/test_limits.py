@@ -30,7 +30,7 @@ DESCENT = (EXAMPLES / "gradient_descent.py").read_text()
 SAMPLED = (EXAMPLES / "sampled_fedavg.py").read_text().partition("CONTRACTION")[0]
 ORACLE = """
 import fedaudit as fa
-from fedaudit.bounds.language.method import oracle
+from fedaudit.bounds.language.rule_expressions import oracle
 
 G = fa.Glossary()
 T, E, C = G.count("T", "rounds"), G.count("E", "steps"), G.count("C", "clients")

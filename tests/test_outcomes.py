@@ -31,6 +31,7 @@ SUBJECTS = {  # modules whose subject is text, and what text it is
     "figures/pages/papers.py": "the first paragraph of a paper's docstring",
     "figures/words/letters.py": "formulas for people, put together",
     "front/cli.py": "what a person typed",
+    "front/option_values.py": "what a person typed",
     "front/running/store.py": "the format that a stored file names in its first field",
 }
 

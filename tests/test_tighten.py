@@ -183,7 +183,7 @@ from sympy import Le
 import fedaudit as fa
 from fedaudit.bounds.proofs.atoms import Square
 from fedaudit.bounds.language.derivation import Argument, Derivation, Step
-from fedaudit.bounds.language.method import mean
+from fedaudit.bounds.language.rule_expressions import mean
 from fedaudit.bounds.papers.buttaci.fedprox import LEMMA_4_1 as base
 from fedaudit.bounds.papers.buttaci.fedprox import LEMMA_4_1
 from fedaudit.bounds.papers.buttaci.frames import ON_FEDPROX, N, X, gradient
@@ -236,7 +236,10 @@ def test_multipliers_are_found_for_a_premise_without_any_and_can_be_pasted(
     assert row["found"]
     assert row["assumes"] == ["nonnegative_weights", "weights_sum_to_one"]
     assert row["lacks"] == []
-    names = "from fedaudit.bounds.language.method import grad\nfrom fedaudit.bounds.papers.buttaci.methods import w_i\n"
+    names = (
+        "from fedaudit.bounds.language.rule_expressions import grad\n"
+        "from fedaudit.bounds.papers.buttaci.methods import w_i\n"
+    )
     pasted = names + FOUND.replace("ON_FEDPROX)", f"ON_FEDPROX, {row['by']})")
     file.write_text(pasted, encoding="utf-8")
     assert main(["prove", f"{file}::own/mine", "--json"]) == 0

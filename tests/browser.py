@@ -7,7 +7,7 @@ from marks import some
 
 from fedaudit.figures.pages.page_text import digest
 
-SCREENS = some(["1200,900", "420,900"], 2, "the same when narrow; tests/test_keyboard.py looks at 400 pixels")
+SCREENS = some(["1200,900", "420,900"], 2, "the same when narrow; tests/figures/test_keyboard.py looks at 400 pixels")
 BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 
 

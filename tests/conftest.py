@@ -111,7 +111,7 @@ def kernel_process() -> Iterator[Any]:
 
 @pytest.fixture(scope="module")
 def one_kernel(kernel_process: Any) -> Iterator[None]:
-    """`certify` and `report` ask one process, where only the answers matter; see tests/test_certify_command.py."""
+    """`certify` and `report` ask one process, where only the answers matter; tests/verify/test_certify_command.py."""
     with pytest.MonkeyPatch.context() as patched:
         for module in ("certify.command", "certify.standing"):
             patched.setattr(f"fedaudit.verify.{module}.Checker", lambda *_: nullcontext(kernel_process))
@@ -135,7 +135,7 @@ def pytest_terminal_summary(terminalreporter: Any) -> None:
 
 
 def _slips(terminalreporter: Any, slips: list[tuple[str, str]]) -> None:
-    """How files with one slip ended; see tests/test_slips.py."""
+    """How files with one slip ended; see tests/bounds/test_slips.py."""
     if slips:
         ends = Counter(end for _, end in slips)
         terminalreporter.section("slips")

@@ -271,6 +271,9 @@ HOSTILE: dict[str, Callable[[], Any]] = {
         "fallah/thm4.5~explicit", lambda i: "box" not in i, T=10**9, noise={"kind": "none"},
         participation=lambda i: {**i["participation"], "m": i["C"]},
     ),
+    "the least of rounds without end": lambda: instead(
+        "benmansour/thm3~repaired", lambda i: i["d"] == 1, T=10**9, box={"low": ["-9"], "high": ["9"]}
+    ),
     "many draws": lambda: instead(
         "fallah/sec4.1-sample-rate~on-a-line", x=[str(k) for k in range(20)], q=["1/20"] * 20, m=200
     ),

@@ -191,6 +191,7 @@ class Replay(Generic[V, N]):
     def rounds(self) -> Iterator[tuple[int, int]]:
         """Rounds from the first on, and how many of the run are like it: 1, or all that are left of a law at rest."""
         for t in range(self.T):
+            self.law(t, -1)  # which is paid for: a run may have more rounds than can be counted to
             rests = self.settled is not None and t >= self.settled and load("..runs.rest").unchanged(self, t)
             yield t, self.T - t if rests else 1
             if rests:

@@ -211,6 +211,12 @@ def unmoved(identifier: str) -> Any:
     return instead(identifier, lambda i: "box" in i, parameters=lambda i: {**i["parameters"], "beta": "0"})
 
 
+def measuring(raw: Any, **measures: Any) -> Any:
+    """A certificate whose method measures more."""
+    method = raw["claim"]["method"]
+    return {**raw, "claim": {**raw["claim"], "method": {**method, "measures": {**method["measures"], **measures}}}}
+
+
 def noisy(steps: int) -> Any:
     """One client with a regulariser: two outcomes in every step."""
     return instead(
@@ -271,8 +277,10 @@ HOSTILE: dict[str, Callable[[], Any]] = {
         "fallah/thm4.5~explicit", lambda i: "box" not in i, T=10**9, noise={"kind": "none"},
         participation=lambda i: {**i["participation"], "m": i["C"]},
     ),
-    "the least of rounds without end": lambda: instead(
-        "benmansour/thm3~repaired", lambda i: i["d"] == 1, T=10**9, box={"low": ["-9"], "high": ["9"]}
+    "the largest of rounds without end": lambda: measuring(
+        boxed(T=10**9),
+        largest={"at": [], "terms": [["1", ["f", ["start"]]]], "over": ["most", "steps"]},
+        later={"at": ["t"], "terms": [["1", ["f", ["start"]]]]},  # asked for round by round
     ),
     "many draws": lambda: instead(
         "fallah/sec4.1-sample-rate~on-a-line", x=[str(k) for k in range(20)], q=["1/20"] * 20, m=200

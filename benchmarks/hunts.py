@@ -5,10 +5,11 @@ from collections.abc import Callable
 import numpy as np
 
 from fedaudit.bounds.catalogue.discovery import statement
-from fedaudit.verify.moves.audit import LEAST_GENERATIONS, LEAST_SHAPES, read
+from fedaudit.verify.moves.audit import read
 from fedaudit.verify.search.climb import POPULATION, climb, sample
+from fedaudit.verify.search.effort import OPEN, covering
 from fedaudit.verify.search.genome import draw
-from fedaudit.verify.search.score import RECORDED, genes_of, record, score
+from fedaudit.verify.search.score import genes_of, score
 
 # Instances a second of random populations of 96 before runs were measured in many rounds at once, on a machine where it
 # was 26,200, 6,260, 11,600, 20,100 and 17,000 after.
@@ -37,27 +38,24 @@ def throughput(id_: str, n: int, seconds: Seconds) -> tuple[int, float]:
     return instances, min(seconds(once) for _ in range(TURNS if n == POPULATION else 1))
 
 
-def climbed(id_: str, seconds: Seconds, taped: bool = True) -> tuple[int, float]:
-    """The same of a climb on some shapes, as a hunt with the least effort does it; every shape is recorded anew."""
+def climbed(id_: str, seconds: Seconds) -> tuple[int, float]:
+    """The same of climbs on shapes that cover, with the populations of a statement of which nothing is known."""
     reading, setting = read(statement(id_))
-    shapes = setting.shapes(reading)
-    some = shapes[:: -(-len(shapes) // LEAST_SHAPES)]
+    some = covering(tuple(setting.ordinary(reading, setting.shapes(reading))), OPEN.shapes)
 
     def once() -> int:
-        RECORDED.clear()
-        return climb(reading, setting, some, LEAST_GENERATIONS, seed=0, taped=taped).instances
+        return climb(reading, setting, some, OPEN.generations, 0, OPEN.population).instances
 
     instances = once()
     return instances, min(seconds(once) for _ in range(TURNS))
 
 
 def small(id_: str, seconds: Seconds) -> tuple[int, float]:
-    """The same of large populations of small instances, where a recording is there."""
+    """The same of large populations of small instances."""
     reading, setting = read(statement(id_))
     instances, time = 0, 0.0
     for shape in (shape for shape in setting.shapes(reading) if shape.cost <= SMALL):
         genome = draw(genes_of(reading, setting, shape), LARGE_POPULATION, np.random.default_rng(0))
-        record(reading, setting, shape, genome)
 
         def once() -> int:
             return score(reading, setting, shape, genome, again=False).admissible  # noqa: B023  called at once

@@ -207,6 +207,8 @@ def parser() -> Parser:
             sub.add_argument("--backend", default="numpy", metavar="numpy|cupy", help="array library (default numpy)")
             room = "what a worker's arrays may take, 500MB, 4GB (default 2GB); sizes that need more are not tried"
             sub.add_argument("--memory", metavar="SIZE", help=room)
+            wide = "every kind of run and a long search, also of what is proved or has fallen already (docs: verdict)"
+            sub.add_argument("--thorough", action="store_true", help=wide)
             if name == "audit":
                 sub.add_argument("--no-figures", action="store_true", help="draw none; a later run may")
             sub.add_argument("--fail-on", metavar="refuted", help="exit with status 1 if a statement is refuted")

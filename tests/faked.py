@@ -49,7 +49,7 @@ def fake_moves():
     def verdict_of(statement):
         return "refuted" if statement.id == REFUTED else "survived"
 
-    def audit_row(statement, seed, effort, backend, memory, proofs=None):
+    def audit_row(statement, seed, effort, backend, memory, thorough=False, proofs=None):
         calls.append(statement.id)
         hunted = tried(statement, seed, effort, verdict=verdict_of(statement))
         return Row(

@@ -72,8 +72,9 @@ def _changes(old: Row | None, new: Row | None) -> Iterator[Change]:
         yield from _answer(f"without {name}", [part.get(name, "") for part in readings], LITERAL)
     if "refuted" not in (old.verdict, new.verdict):  # of a counterexample it says nothing
         yield from _tightness(old.tightness, new.tightness)
-    tried = [row.hunt.instances or 0 if row.hunt else 0 for row in (old, new)]
-    if min(tried) < FEWER * max(tried):
+    tried = [sum(move.instances or 0 for _, move in row.moves) for row in (old, new)]
+    decided = {"proved", "refuted"} & {old.verdict, new.verdict}  # there the number says nothing
+    if min(tried) < FEWER * max(tried) and not decided:
         yield Change("instances", *tried, worse=tried[1] < tried[0])
     times = [seconds(row) for row in (old, new)]
     if max(times) > SLOWER * min(times) and max(times) - min(times) > MOMENT:

@@ -38,6 +38,7 @@ def run_move(arguments: argparse.Namespace) -> int:
         raise UserError(f"--backend {backend}", "numpy or cupy", "leave it out to use numpy")
     figures = not getattr(arguments, "no_figures", False)
     settings = Settings(seed_of(arguments.seed), budget_of(arguments.budget), backend, figures)
+    settings = replace(settings, thorough=getattr(arguments, "thorough", False))
     if getattr(arguments, "memory", None) is not None:
         from fedaudit.verify.settings.runs.limits import memory
 

@@ -92,6 +92,7 @@ class Settings:
     backend: str = "numpy"
     figures: bool = True  # no row depends on them
     memory: int = MEMORY  # bytes that a worker's arrays may take
+    thorough: bool = False  # whether everything is searched, whatever is known of it
 
     def effort(self, move: str, count: int) -> float:
         """Nominal seconds for each of `count` statements."""
@@ -113,12 +114,13 @@ class Task:
     figure: bool
     known: Row | None = None  # the row, where only its figure is wanted
     memory: int = MEMORY
+    thorough: bool = False
     proofs: str = ""  # the folder of proofs that this audit has written so far
 
     @property
-    def asked(self) -> tuple[int, float, str, int]:
+    def asked(self) -> tuple[int, float, str, int, bool]:
         """What a search is given beside the statement."""
-        return self.seed, self.effort, self.backend, self.memory
+        return self.seed, self.effort, self.backend, self.memory, self.thorough
 
 
 @dataclass(frozen=True, slots=True)
@@ -346,7 +348,8 @@ def header(settings: Settings) -> dict[str, Any]:
     from importlib.metadata import version
 
     budget = AUDIT_BUDGET if settings.budget is None else settings.budget
-    return {"version": version("fedaudit"), "seed": settings.seed, "budget": budget}
+    said = {"version": version("fedaudit"), "seed": settings.seed, "budget": budget}
+    return {**said, "thorough": True} if settings.thorough else said
 
 
 def cores() -> int:
@@ -461,7 +464,8 @@ def figure_of(statement: Statement, seed: int, row: Row) -> str | None:
 
 def _tasks(move: str, selection: Sequence[Chosen], settings: Settings, *, figure: bool) -> list[Task]:
     effort = settings.effort(move, len(selection))
-    return [Task(move, c, settings.seed, effort, settings.backend, figure, memory=settings.memory) for c in selection]
+    seed, backend, memory, thorough = settings.seed, settings.backend, settings.memory, settings.thorough
+    return [Task(move, c, seed, effort, backend, figure, memory=memory, thorough=thorough) for c in selection]
 
 
 @cache
@@ -480,6 +484,7 @@ def _key(task: Task) -> str:
         effort=task.effort,
         backend=task.backend,
         memory=task.memory,
+        thorough=task.thorough,
         libraries=list(libraries().values()),
     )
 

@@ -1,1 +1,1 @@
-"""What all array code needs: an array library, checks of its input, genes, recordings."""
+"""What all array code needs: an array library, checks of its input, genes."""

@@ -14,8 +14,6 @@ import numpy as np
 
 from fedaudit.errors import UserError
 
-from .recording import Taped
-
 Array: TypeAlias = Any  # an array of any array-API library: the standard has no static type yet
 Namespace: TypeAlias = Any  # the module that makes such arrays
 
@@ -39,7 +37,7 @@ def namespace(*arrays: Array) -> Namespace:
     if all(type(x) is np.ndarray for x in arrays):  # nearly always; the rest costs as much as a small sum
         return np
     own = [x for x in arrays if hasattr(x, "shape")]
-    if all(isinstance(x, np.ndarray | np.generic | Taped) for x in own):
+    if all(isinstance(x, np.ndarray | np.generic) for x in own):
         return np
     return array_api_compat.array_namespace(*own)
 

@@ -168,7 +168,7 @@ def geometric(N: Array, E: int) -> Array:
 
 def _raised(xp: Namespace, x: Array, times: Any) -> Array:
     """x + times I, of an x that nobody else holds: on the diagonal of NumPy's own arrays it is written in place."""
-    if type(x) is not np.ndarray:  # a recording does not see what is written into a view
+    if type(x) is not np.ndarray:
         return add_identity(xp, x, times)
     diagonal = np.einsum("...ii->...i", x)
     diagonal += times if isinstance(times, float) else times[..., None]

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from ..proposals.measured_runs import Measured
 
-__all__ = ["Proof", "Unproved", "measured", "prove"]
+__all__ = ["Proof", "Unproved", "measured", "prove", "stands_without"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -64,6 +64,18 @@ def prove(statement: Statement, known: Mapping[str, Statement], folder: Path | N
     if isinstance(found, Proof):
         measured(statement, found)
     return found
+
+
+def stands_without(proof: Proof, assumption: str) -> bool:
+    """Whether the kernel accepts the proof for the claim without one of its implicit assumptions as well."""
+    claim = proof.file["claim"]
+    rest = [one for one in claim["implicit"] if one[0] != assumption]
+    cited = {name: one.accepted for name, one in proof.cited.items()}
+    try:
+        accepted = check({**proof.file, "claim": {**claim, "implicit": rest}}, cited)
+    except (Malformed, Rejected):
+        return False
+    return not accepted.trusted
 
 
 def measured(statement: Statement, proof: Proof) -> Measured:

@@ -35,14 +35,18 @@ def proof_row(statement: Statement, proofs: Path | None = None) -> Row:
     return Row(statement.id, proof=proof.file, derive=DerivedPart("follows", proved_from=proof.cites))
 
 
-def verify_row(statement: Statement, seed: int, effort: float, backend: str = "numpy", memory: int = MEMORY) -> Row:
+def verify_row(
+    statement: Statement, seed: int, effort: float, backend: str = "numpy", memory: int = MEMORY, thorough: bool = False
+) -> Row:
     """The row of `verify`."""
-    return Row(statement.id, verify=verify(statement, seed, effort, backend, memory).move())
+    return Row(statement.id, verify=verify(statement, seed, effort, backend, memory, thorough).move())
 
 
-def hunt_row(statement: Statement, seed: int, effort: float, backend: str = "numpy", memory: int = MEMORY) -> Row:
+def hunt_row(
+    statement: Statement, seed: int, effort: float, backend: str = "numpy", memory: int = MEMORY, thorough: bool = False
+) -> Row:
     """The row of `hunt`."""
-    return Row(statement.id, hunt=hunt(statement, seed, effort, backend, memory).move())
+    return Row(statement.id, hunt=hunt(statement, seed, effort, backend, memory, thorough).move())
 
 
 def audit_row(
@@ -51,7 +55,8 @@ def audit_row(
     effort: float,
     backend: str = "numpy",
     memory: int = MEMORY,
+    thorough: bool = False,
     proofs: Path | None = None,
 ) -> Row:
     """The row of an audit, with the proofs of all that its proof rests on; those in the folder are proposed first."""
-    return audit(statement, seed, effort, backend, memory, proofs).record()
+    return audit(statement, seed, effort, backend, memory, thorough, proofs).record()

@@ -305,6 +305,8 @@ class Move:
     under: tuple[str, ...] = optional(listed(TEXT), (), when=_is_observed)  # readings that were settled after looking
     seen: tuple[Json, ...] = optional(listed(DATA), (), when=_is_observed)  # the table behind an observation
     sizes: tuple[Size, ...] = optional(SIZES, ())
+    shapes: int = optional(COUNT, 0, when=never)  # kinds of runs that were tried,
+    of_shapes: int = optional(COUNT, 0, when=never)  # of so many that there are
     seconds: float | None = optional(NUMBER, None)
     seed: int | None = optional(WHOLE, None)
 

@@ -52,6 +52,7 @@ class Search:
     how: str | None = None
     statistical: Mapping[str, Any] | None = None  # what sampling saw besides
     sizes: tuple[Size, ...] = ()  # none where instances have no sizes
+    covered: tuple[int, int] = (0, 0)  # shapes that were tried, of how many
     worst: tuple[Ends, ...] = ()  # at ordinary points: over all functions and dimensions, or by a search
     untried: tuple[str, ...] = ()  # sizes that fit neither in memory nor in the effort
     left_out: tuple[str, ...] = ()  # ordinary points whose worst case is too large for the effort
@@ -81,6 +82,8 @@ class Search:
             left_out=self.left_out,
             out_of_reach=self.out_of_reach,
             sizes=self.sizes,
+            shapes=self.covered[0],
+            of_shapes=self.covered[1],
             seconds=self.seconds,
             seed=self.seed,
         )

@@ -7,7 +7,7 @@ is counted in evaluations, never in seconds, so that a seed gives the same resul
 from __future__ import annotations
 
 import math
-from collections.abc import Container, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -18,13 +18,12 @@ from fedaudit.progress import told
 from ..results.tried_sizes import Size, merged
 from ..settings.base import Reading, Setting, Shape
 from .genome import Genome, draw, mutate, rows
-from .score import Scores, genes_of, score, score_below, score_parts, tabulate
+from .score import Scores, genes_of, score, score_below, tabulate
 from .seeds import seed_for
 from .tree_arrays import Array
 
 POPULATION = 96
-ELITE = 16
-FEW = 1024  # random instances of a shape that a recording of a small batch is replayed on
+ELITE = 16  # at least
 VIOLATION = 1e-9  # a float margin above this is worth the kernel's time
 
 
@@ -55,35 +54,29 @@ class Searched:
     instances: int
     best: tuple[Found, ...]
     sizes: tuple[Size, ...] = ()
+    covered: tuple[int, int] = (0, 0)  # shapes that were tried, of how many
+    fell: bool = False  # whether the kernel confirmed a clear violation, so that nothing was left to search for
 
 
-def sample(
-    reading: Reading, setting: Setting, shapes: Sequence[Shape], n: int, seed: int, climbed: Container[Shape] = ()
-) -> Searched:
-    """Property testing: `n` random instances over the shapes, no climbing; `climbed`: shapes that a climb comes to."""
-    each = [sampled(reading, setting, shape, [(n, seed)], often=shape in climbed) for shape in shapes]
-    return joined([one for parts in each for one in parts])
+def sample(reading: Reading, setting: Setting, shapes: Sequence[Shape], n: int, seed: int) -> Searched:
+    """Property testing: `n` random instances of each shape, no climbing."""
+    return joined([sampled(reading, setting, shape, n, seed) for shape in shapes])
 
 
-def sampled(
-    reading: Reading, setting: Setting, shape: Shape, draws: Sequence[tuple[int, int]], often: bool = False
-) -> list[Searched]:
-    """Random instances of one shape: of each draw, how many and from which seed. They are evaluated together.
+def sampled(reading: Reading, setting: Setting, shape: Shape, n: int, seed: int) -> Searched:
+    """Random instances of one shape.
 
-    What will be evaluated `often` is recorded here already, unless they are many: code chooses by the size of arrays.
     Where they do not fit in memory together, some at a time are; of what is longer than ordinary there are few.
     """
     most = setting.most_rows(reading, shape)
     if not setting.ordinary(reading, [shape]):
-        draws = [(min(n, most), seed) for n, seed in draws]
-    genes = genes_of(reading, setting, shape)
-    seeds = [seed_for(seed, reading.lowered.id, "sample", shape, *reading.dropped) for _, seed in draws]
-    drawn = [draw(genes, n, np.random.default_rng(seed)) for (n, _), seed in zip(draws, seeds, strict=True)]
-    if sum(n for n, _ in draws) > most:
-        return [_some_at_a_time(reading, setting, shape, genome, most) for genome in drawn]
-    often = often and sum(n for n, _ in draws) <= FEW
-    each = score_parts(reading, setting, shape, drawn, often=often)
-    return [Searched(s.admissible, tuple(top(s, 1)), (_size(reading, setting, s, s.admissible),)) for s in each]
+        n = min(n, most)
+    rng = np.random.default_rng(seed_for(seed, reading.lowered.id, "sample", shape, *reading.dropped))
+    genome = draw(genes_of(reading, setting, shape), n, rng)
+    if n > most:
+        return _some_at_a_time(reading, setting, shape, genome, most)
+    scores = score(reading, setting, shape, genome)
+    return Searched(scores.admissible, tuple(top(scores, 1)), (_size(reading, setting, scores, scores.admissible),))
 
 
 def _some_at_a_time(reading: Reading, setting: Setting, shape: Shape, genome: Genome, most: int) -> Searched:
@@ -106,27 +99,35 @@ def size_of(genome: Genome) -> int:
 def joined(parts: Sequence[Searched]) -> Searched:
     """What several searches saw."""
     sizes = merged(size for part in parts for size in part.sizes)
-    return Searched(sum(p.instances for p in parts), order([f for p in parts for f in p.best]), sizes)
+    best = order([found for part in parts for found in part.best])
+    covered = max((part.covered for part in parts), default=(0, 0))
+    return Searched(sum(p.instances for p in parts), best, sizes, covered, any(part.fell for part in parts))
 
 
 def climb(
-    reading: Reading, setting: Setting, shapes: Sequence[Shape], generations: int, seed: int, taped: bool = True
+    reading: Reading,
+    setting: Setting,
+    shapes: Sequence[Shape],
+    generations: int,
+    seed: int,
+    population: int = POPULATION,
 ) -> Searched:
-    """Evolve a population on each shape; `taped`: how it is scored is recorded once, and replayed."""
+    """Evolve a population on each shape."""
+    best_of = max(ELITE, population // 8)
     tried, best, sizes = 0, list[Found](), list[Size]()
     for n, shape in enumerate(shapes):
         told("climbing, shape", n, len(shapes))
         genes = genes_of(reading, setting, shape)
         rng = np.random.default_rng(seed_for(seed, reading.lowered.id, "climb", shape, *reading.dropped))
-        scores = score(reading, setting, shape, draw(genes, 2 * POPULATION, rng), often=taped)
+        scores = score(reading, setting, shape, draw(genes, 2 * population, rng))
         tried += scores.admissible
         sizes.append(_size(reading, setting, scores, scores.admissible))
         for _ in range(generations):
-            elite = _ranking(scores)[:ELITE]
-            parents = elite[rng.integers(0, len(elite), POPULATION)]
+            elite = _ranking(scores)[:best_of]
+            parents = elite[rng.integers(0, len(elite), population)]
             children = mutate(genes, rows(scores.genome, parents), rng)
             scores = score_below(reading, setting, scores, elite, children)
-            fresh = int(np.isfinite(scores.margin[ELITE:]).sum())  # the elite was counted before
+            fresh = int(np.isfinite(scores.margin[best_of:]).sum())  # the elite was counted before
             tried += fresh
             sizes.append(_size(reading, setting, scores, fresh))
         best += top(scores, 2)

@@ -13,9 +13,6 @@ from typing import Any, cast, overload
 
 import numpy as np
 
-from fedaudit.problems.arrays.recording import at_rows, recorded
-from fedaudit.problems.arrays.tape import NotTaped, Tape
-
 from ..settings.base import Reading, Setting, Shape, knob_genes, known_table
 from .genome import Gene, Genome, jitter, join, rows
 from .tree_arrays import Array, Evaluator, Table
@@ -24,8 +21,6 @@ CONDITION_SLACK = 1e-12  # rounding of a condition that the sweep meets with equ
 NOISE_FLOOR = 1e-9  # of an instance's largest value: differences below it are rounding, not evidence
 CLOSE, JITTER = 1e-6, 1e-7
 BEYOND_ROUNDING = 1e-6  # a margin that is no rounding
-TAPED_ROWS = (101, 103, 107)  # primes: rows of a batch that is recorded, which are no multiple of another size
-MOSTRECORDED = 64  # shapes
 ROUNDING = 1e-20  # of an instance's natural scale: squares of rounding errors stay below it
 
 
@@ -46,7 +41,7 @@ class Scores:
 
     @property
     def table(self) -> Table:
-        """What was measured; where a recording was replayed, it is measured again."""
+        """What was measured; of a batch that was put together, it is measured again."""
         return self.known if isinstance(self.known, Table) else self.known()
 
     @property
@@ -75,35 +70,17 @@ def score(
     *,
     again: bool = True,
     table: Table | None = None,
-    often: bool = False,
 ) -> Scores:
     """Evaluate every relation at every index of every instance and keep the worst; `table`: if it is known already.
 
     Rows that look tight or broken are evaluated again with every gene moved by one part in 10^7: what is only rounding
-    (a start that coincides with a minimiser, say) does not survive that, and the smaller margin counts. What will be
-    evaluated `often` is recorded.
+    (a start that coincides with a minimiser, say) does not survive that, and the smaller margin counts.
     """
-    return score_parts(reading, setting, shape, [genome], again=again, table=table, often=often)[0]
-
-
-def score_parts(
-    reading: Reading,
-    setting: Setting,
-    shape: Shape,
-    parts: Sequence[Genome],
-    *,
-    again: bool = True,
-    table: Table | None = None,
-    often: bool = False,
-) -> list[Scores]:
-    """The scores of several batches, as `score` has them: they are evaluated together."""
-    own = [scores for genome in parts if (scores := setting.scores(reading, shape, genome)) is not None]
-    if own:
+    own = setting.scores(reading, shape, genome)
+    if own is not None:
         return own
-    genome = parts[0] if len(parts) == 1 else join(parts)
-    replayed = record(reading, setting, shape, genome) if often and table is None else None
-    each = _split(_score(reading, setting, shape, genome, table, replayed), parts)
-    return _moved(reading, setting, each) if again else each
+    scores = _score(reading, setting, shape, genome, table)
+    return _moved(reading, setting, scores) if again else scores
 
 
 def score_below(reading: Reading, setting: Setting, scores: Scores, best: Array, genome: Genome) -> Scores:
@@ -121,7 +98,7 @@ def score_below(reading: Reading, setting: Setting, scores: Scores, best: Array,
         cast("Places", fresh.at).span,
         columns,
     )
-    return _moved(reading, setting, [below])[0]
+    return _moved(reading, setting, below)
 
 
 def _columns(scores: Scores) -> tuple[Array, ...]:
@@ -131,74 +108,23 @@ def _columns(scores: Scores) -> tuple[Array, ...]:
     return *margins, scores.ratio, scores.lhs, scores.rhs, places.which, places.place
 
 
-def _moved(reading: Reading, setting: Setting, each: list[Scores]) -> list[Scores]:
-    """Rows that look tight or broken, evaluated again with genes moved a little."""
-    close = [np.flatnonzero(scores.margin > -CLOSE) for scores in each]
-    if not any(some.size for some in close):
-        return each
-    shape = each[0].shape
-    genes = genes_of(reading, setting, shape)
-    moved = [jitter(genes, rows(scores.genome, some), JITTER) for scores, some in zip(each, close, strict=True)]
-    second = _split(_score(reading, setting, shape, moved[0] if len(moved) == 1 else join(moved)), moved)
-    return [_steady(*both) for both in zip(each, close, second, strict=True)]
-
-
-def _steady(scores: Scores, close: Array, moved: Scores) -> Scores:
-    """The smaller margin of the rows that were evaluated again."""
+def _moved(reading: Reading, setting: Setting, scores: Scores) -> Scores:
+    """With the smaller margin of rows that look tight or broken and were evaluated again with genes moved a little."""
+    close = np.flatnonzero(scores.margin > -CLOSE)
     if not close.size:
         return scores
+    genes = genes_of(reading, setting, scores.shape)
+    moved = _score(reading, setting, scores.shape, jitter(genes, rows(scores.genome, close), JITTER))
     margin, later = scores.margin.copy(), scores.later.copy()
     margin[close] = np.fmin(margin[close], np.where(np.isnan(moved.margin), 0.0, moved.margin))
     later[close] = np.fmin(later[close], np.where(np.isnan(moved.later), 0.0, moved.later))
     return replace(scores, margin=margin, later=later, unmoved=(scores.margin, scores.later))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Cut:
-    """The table of some rows of a batch."""
-
-    scores: Scores
-    rows: slice
-
-    def __call__(self) -> Table:
-        whole, cut = self.scores.table, self.rows
-        scalars = {k: np.broadcast_to(v, (whole.n,))[cut] for k, v in whole.scalars.items()}
-        quantities = {k: replace(q, values=q.values[cut]) for k, q in whole.quantities.items()}
-        scale = None if whole.scale is None else (whole.scale[0][cut], whole.scale[1][cut])
-        return Table(cut.stop - cut.start, scalars, quantities, whole.counts, scale)
-
-
-def _split(scores: Scores, parts: Sequence[Genome]) -> list[Scores]:
-    """The scores of each part of a batch."""
-    if len(parts) == 1:
-        return [scores]
-    each, stop = list[Scores](), 0
-    for genome in parts:
-        start, stop = stop, stop + len(next(iter(genome.values())))
-        cut = slice(start, stop)
-        columns = scores.margin[cut], scores.later[cut], scores.ratio[cut], scores.lhs[cut], scores.rhs[cut]
-        places = cast("Places", scores.at)
-        at = replace(places, which=places.which[cut], place=places.place[cut])
-        each.append(Scores(scores.shape, genome, _Cut(scores, cut), *columns, at))
-    return each
-
-
-def _score(
-    reading: Reading,
-    setting: Setting,
-    shape: Shape,
-    genome: Genome,
-    table: Table | None = None,
-    replayed: list[Array] | None = None,
-) -> Scores:
-    """The scores of a batch, of which the table or the replay of a recording may be known already."""
-    recording = RECORDED.get((reading, shape)) if table is None else None
-    if recording is not None and recording.tape is not None and recording.setting is setting:
-        replayed = recording.replay(genome) if replayed is None else replayed
-        if replayed is not None:
-            return _scores(shape, genome, lambda: tabulate(reading, setting, shape, genome), recording.span, replayed)
+def _score(reading: Reading, setting: Setting, shape: Shape, genome: Genome, table: Table | None = None) -> Scores:
+    """The scores of a batch, of which the table may be known already."""
     table = table or tabulate(reading, setting, shape, genome)
-    evaluator = _evaluator(reading, table)
+    evaluator = Evaluator(table, {v: (low, high) for v, (low, high) in reading.claim["for_all"].items()})
     return _scores(shape, genome, table, Span.of(evaluator), compared(reading, evaluator))
 
 
@@ -207,58 +133,6 @@ def _scores(
 ) -> Scores:
     margin, later, ratio, lhs, rhs, which, place = worst
     return Scores(shape, genome, known, margin, later, ratio, lhs, rhs, Places(span, which, place))
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Recorded:
-    """How a claim is compared on instances of one shape; `tape` is None where that cannot be recorded."""
-
-    setting: Setting
-    tape: Tape | None
-    span: Span
-
-    def replay(self, genome: Genome) -> list[Array] | None:
-        """What `compared` says of a batch; None where it branches otherwise than the recorded one."""
-        assert self.tape is not None
-        return self.tape.replay(genome)
-
-
-RECORDED: dict[tuple[Reading, Shape], Recorded] = {}
-
-
-def record(reading: Reading, setting: Setting, shape: Shape, genome: Genome) -> list[Array] | None:
-    """Record once for every shape, with the first instances, or those of a small batch again and again.
-
-    The recording is kept where a replay on all of `genome` agrees with it; that replay is what `compared` says of it.
-    """
-    recording = RECORDED.get((reading, shape))
-    if reading.backend != "numpy" or (recording is not None and recording.setting is setting):
-        return None
-    if len(RECORDED) >= MOSTRECORDED:
-        del RECORDED[next(iter(RECORDED))]
-    spans: list[Span] = []
-
-    def compare(taped: Genome) -> tuple[Array, ...]:
-        evaluator = _evaluator(reading, tabulate(reading, setting, shape, taped))
-        spans.append(Span.of(evaluator))
-        return compared(reading, evaluator)
-
-    n = len(next(iter(genome.values())))
-    sizes = [size + more for _, size in shape.counts for more in (0, 1)]
-    prime = next((p for p in TAPED_ROWS if p != n and all(size % p for size in sizes if size)), TAPED_ROWS[0])
-    first = np.arange(prime) % n
-    try:
-        tape = recorded(compare, rows(genome, first))
-    except NotTaped:
-        tape = None
-    replayed = None if tape is None else tape.scales(genome, first)
-    span = spans[0] if spans else Span((), (), {})
-    RECORDED[reading, shape] = Recorded(setting, tape if replayed is not None else None, span)
-    return replayed
-
-
-def _evaluator(reading: Reading, table: Table) -> Evaluator:
-    return Evaluator(table, {v: (lo, hi) for v, (lo, hi) in reading.claim["for_all"].items()})
 
 
 def compared(reading: Reading, evaluator: Evaluator) -> tuple[Array, ...]:
@@ -277,15 +151,20 @@ def compared(reading: Reading, evaluator: Evaluator) -> tuple[Array, ...]:
         margin = np.where(nothing & ~nothing.all(axis=1, keepdims=True), np.nan, margin)
         later = _later(margin, evaluator, reading.lowered.starts)
         place = np.argmax(np.where(np.isnan(margin), -np.inf, margin), axis=1)
-        best.append((*(at_rows(x, place) for x in (margin, ratio, lhs, rhs)), place, later))
+        best.append((*(_at_rows(x, place) for x in (margin, ratio, lhs, rhs)), place, later))
     if len(best) == 1:
         margin, ratio, lhs, rhs, place, later = best[0]
         which = np.zeros(table.n, dtype=int)
     else:
         which = np.argmax(np.stack([np.where(np.isnan(b[0]), -np.inf, b[0]) for b in best], axis=1), axis=1)
-        margin, ratio, lhs, rhs, place = (at_rows(np.stack([b[j] for b in best], axis=1), which) for j in range(5))
+        margin, ratio, lhs, rhs, place = (_at_rows(np.stack([b[j] for b in best], axis=1), which) for j in range(5))
         later = reduce(np.fmax, [b[5] for b in best])
     return np.where(usable, margin, np.nan), np.where(usable, later, np.nan), ratio, lhs, rhs, which, place
+
+
+def _at_rows(x: Array, place: Array) -> Array:
+    """Of every row (n, ...) the entry at its place (n,)."""
+    return x[np.arange(len(place)), place]
 
 
 def conditions(evaluator: Evaluator, when: list[Any]) -> Array:

@@ -20,7 +20,6 @@ from flint import arb, fmpq
 from fedaudit.bounds.formulas.lowering import Lowered
 from fedaudit.bounds.language.knobs import knob_range
 from fedaudit.problems.arrays.backend import namespace
-from fedaudit.problems.arrays.recording import Taped
 
 from ..results.tried_sizes import Counts
 from ..search.claim_trees import names
@@ -308,7 +307,7 @@ def to_backend(backend: str, array: Array) -> Any:
 
 def to_numpy(array: Any) -> Array:
     """Back from whichever library: CuPy's arrays copy themselves to the host, others are read in place."""
-    if type(array) is np.ndarray or type(array) is Taped:
+    if type(array) is np.ndarray:
         return cast("Array", array)
     return array.get() if hasattr(array, "get") else np.asarray(array)
 

@@ -27,7 +27,7 @@ __all__ = ["Profile", "examined", "profile"]
 Built = tuple[Blocks, Programme] | TooLarge | kernel.UnknownAssumption | str
 LARGEST = 60  # leaves
 NOMINAL = 25_000  # leaves times constraints times the size of a block, per nominal second
-LEAST, USUAL, SHARE, MORE = 0.5, 3.0, 18.0, 0.25  # nominal seconds, and per second of effort: at first, and beyond
+LEAST, USUAL, SHARE, MORE = 0.5, 3.0, 6.0, 0.25  # nominal seconds, and per second of effort: at first, and beyond
 BUILT = 0.25  # of the cost: to build a programme
 
 
@@ -41,11 +41,11 @@ class Profile:
     against: tuple[Point, Worst] | None = None  # one that refutes the statement
 
 
-def profile(statement: Statement, reading: Reading, effort: float) -> Profile:
+def profile(statement: Statement, reading: Reading, effort: float, share: float = SHARE) -> Profile:
     """At ordinary points, cheap ones first, as far as the effort goes: which is counted, not measured."""
     if statement.kind != "inequality" or statement.setting != "run" or reading.dropped:
         return Profile(why="out of reach: no inequality about runs of a method")
-    left = min(USUAL, max(LEAST, SHARE * effort)) + MORE * effort
+    left = min(USUAL, max(LEAST, share * effort)) + MORE * effort
     rows, out, why, against, first_cost = list[Json](), list[str](), "", None, None
     examined_points, built = set[str](), dict[str, Built]()
     for n, variants in enumerate(proposed(reading)):
@@ -134,10 +134,16 @@ def _row(at: Ordinary, point: Point, one: Worst) -> Json:
 
 
 def examined(
-    statement: Statement, reading: Reading, world: Setting, verdict: Judged, seed: int = 0, effort: float = 0.0
+    statement: Statement,
+    reading: Reading,
+    world: Setting,
+    verdict: Judged,
+    seed: int = 0,
+    effort: float = 0.0,
+    share: float = SHARE,
 ) -> Judged:
     """The verdict with its profile, or a refutation by a worst case that the kernel accepts."""
-    worst_cases = profile(statement, reading, effort)
+    worst_cases = profile(statement, reading, effort, share)
     rows = tuple(row for row in worst_cases.rows if row["upper"] is None or row["upper"] > NOTHING)
     met = [] if rows else list(found_at(reading, world, seed, effort))
     against = _counterexample(reading, worst_cases, [replayed for _, replayed in met if not replayed.holds])

@@ -1,0 +1,67 @@
+"""A search as its effort says: random instances of shapes that cover, then populations on those that came closest.
+
+Where clear violations are met the kernel is asked at once, and with its word the search ends.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+from fedaudit.progress import told
+
+from ..settings.base import Reading, Setting
+from .climb import Found, Searched, climb, joined, sampled
+from .effort import Effort, tried_shapes
+from .rationalise import certify
+from .score import BEYOND_ROUNDING
+
+__all__ = ["climbed_on", "scattered", "worth"]
+
+CLEAR = 1e-3  # a float violation this large ends the search if the kernel confirms it
+REPLAYS = 5  # violations that the kernel is asked about
+MOST_TURNS = 5  # random instances once more, where conditions turn many away
+
+
+def scattered(reading: Reading, world: Setting, effort: Effort, seed: int) -> Searched:
+    """Random instances; where too few are admissible, a second turn with as many more as that needs."""
+    shapes, proposed = tried_shapes(reading, world, effort)
+    counts = effort.draws(world, shapes)
+    parts, clear, sure = list[Searched](), 0, False
+    for shape, n in zip(shapes, counts, strict=True):
+        told("random instances, shape", len(parts), len(shapes))
+        parts.append(sampled(reading, world, shape, n, seed))
+        first = parts[-1].best[:1]
+        if first and first[0].margin > CLEAR:
+            clear += 1
+            sure = sure or (clear <= REPLAYS and _falls(reading, world, first[0]))
+        if sure and 0 < effort.fallen <= clear:
+            break
+    else:
+        admissible = sum(part.instances for part in parts)
+        more = min(math.ceil(effort.instances / max(admissible, 1)), MOST_TURNS) - 1
+        if more > 0 and not sure:
+            for place, (shape, n) in enumerate(zip(shapes, counts, strict=True)):
+                told("random instances again, shape", place, len(shapes))
+                parts.append(sampled(reading, world, shape, more * n, seed + 1))
+    return replace(joined(parts), covered=(len(shapes), proposed), fell=sure and effort.fallen > 0)
+
+
+def climbed_on(reading: Reading, world: Setting, seen: Searched, effort: Effort, seed: int) -> Searched:
+    """Populations on the shapes whose random instances came closest; more generations where there are few shapes."""
+    closest = list(dict.fromkeys(found.scores.shape for found in seen.best))
+    shapes = effort.leading(world, world.ordinary(reading, closest))
+    if not shapes or seen.fell:
+        return Searched(0, ())
+    longer = max(1.0, effort.climbed / len(shapes)) if effort.rate else 1.0
+    return climb(reading, world, shapes, round(longer * effort.generations), seed, effort.population)
+
+
+def worth(found: Found) -> tuple[bool, int]:
+    """Clear violations before those that may be rounding; among them, small instances first."""
+    return found.margin <= BEYOND_ROUNDING, found.scores.shape.cost
+
+
+def _falls(reading: Reading, world: Setting, found: Found) -> bool:
+    replayed = certify(reading, world, found)
+    return replayed is not None and not replayed.holds

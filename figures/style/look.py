@@ -123,6 +123,10 @@ def save(figure: Figure, kind: str) -> bytes:
     undated: Mapping[str, Any] = {"svg": {"Date": None, "Creator": None}, "pdf": {"CreationDate": None}, "png": {}}
     buffer = io.BytesIO()
     with look():
+        layout = figure.get_layout_engine()
+        if layout is not None:  # at once, and then no more: otherwise all is drawn twice, the first time to lay it out
+            layout.execute(figure)
+            figure.set_layout_engine(None)
         figure.savefig(
             buffer,
             format=kind,
@@ -130,6 +134,7 @@ def save(figure: Figure, kind: str) -> bytes:
             metadata=undated[kind],
             transparent=kind == "svg",
         )
+        figure.set_layout_engine(layout)
     return buffer.getvalue()
 
 

@@ -67,7 +67,7 @@ class Effort:
 
 SANITY = Effort(12, 1_000, 16, 4, 1, 96, 7, 6, 1, 0, 6.0, 0)  # the kernel accepts a proof
 OPEN = Effort(24, 4_000, 64, 6, 2, 192, 7, 6, 1, 3, 6.0, 8_000)  # nothing is known
-LITERAL = Effort(24, 24 * 96, 24, 4, 1, 192, 7, 0, 0, 1, 0.0, 1_000, sturdy=False)  # without an implicit assumption
+LITERAL = Effort(24, 24 * 96, 24, 8, 2, 192, 7, 0, 0, 1, 0.0, 1_000, sturdy=False)  # without an implicit assumption
 THOROUGH = Effort(ALL, 20_000, 400, 40, 40, 192, 10, 15, 2, 0, 18.0, 8_000)  # everything, whatever is known
 
 

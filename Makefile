@@ -10,7 +10,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 PACKAGES := front bounds problems verify figures
 
-.PHONY: setup audit test test-slow proofs check lint types report docs readme bench mutants measure clean FORCE
+.PHONY: setup audit audit-thorough test test-slow proofs check lint types report docs readme bench mutants measure clean FORCE
 .DELETE_ON_ERROR:
 
 setup: $(READY)
@@ -33,6 +33,11 @@ $(READY): pyproject.toml constraints.txt $(VENV)/.sources | $(BIN)/pip
 
 audit: $(READY)
 	$(BIN)/fedaudit audit
+
+# Every shape and a long search for every row, whatever is known of it; what differs from the audit in audit/, if there is one.
+audit-thorough: $(READY)
+	$(BIN)/fedaudit audit --thorough --out audit-thorough
+	$(if $(wildcard audit/audit.json),$(BIN)/fedaudit compare audit/audit.json audit-thorough)
 
 # A file goes to one process, which keeps what its tests share. Bytecode is kept: the tests start many interpreters.
 test test-slow proofs: export PYTHONDONTWRITEBYTECODE =
@@ -96,4 +101,4 @@ measure:
 	@$(PYTHON) -m benchmarks.measure
 
 clean:
-	rm -rf $(VENV) build audit *.egg-info .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) build audit audit-thorough *.egg-info .pytest_cache .ruff_cache .hypothesis

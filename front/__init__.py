@@ -189,6 +189,7 @@ def verify(
     budget: float = 10.0,
     backend: str = "numpy",
     memory: str = "2GB",
+    thorough: bool = False,
     progress: Wanted = None,
 ) -> Verdict:
     """Does it hold on real trajectories? `budget` is nominal seconds; the same seed gives the same verdict.
@@ -202,7 +203,9 @@ def verify(
     """
     from .api import moves
 
-    return moves.verify(claim, seed=seed, budget=budget, backend=backend, memory=memory, progress=progress)
+    return moves.verify(
+        claim, seed=seed, budget=budget, backend=backend, memory=memory, thorough=thorough, progress=progress
+    )
 
 
 # `fedaudit.verify` names a folder of the package and a function for users. The folder, which holds nothing but its

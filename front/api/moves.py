@@ -121,11 +121,13 @@ def hunt(
     budget: float = 10.0,
     backend: str = "numpy",
     memory: str = "2GB",
+    thorough: bool = False,
     progress: Wanted = None,
 ) -> Verdict:
     """Can it be broken? `budget` is nominal seconds; the same seed gives the same verdict.
 
     `memory`: what its arrays may take; sizes that need more are not tried, and the verdict's search says so.
+    `thorough`: every kind of run, and a long search, also of what has fallen already.
     `progress`: False for silence, True for a line now and then, or a function of (what, done, total).
 
     >>> import fedaudit as fa
@@ -141,10 +143,12 @@ def hunt(
 
     found = catalogue.given(claim)
     with watched(f"hunt {found.id}", progress):
-        return search(found, seed, budget, backend, in_bytes(memory))
+        return search(found, seed, budget, backend, in_bytes(memory), thorough)
 
 
-def verify(claim: Statement | str, *, seed: int, budget: float, backend: str, memory: str, progress: Wanted) -> Verdict:
+def verify(
+    claim: Statement | str, *, seed: int, budget: float, backend: str, memory: str, thorough: bool, progress: Wanted
+) -> Verdict:
     """Does it hold on real trajectories? This is `fedaudit.verify`, which says what is asked."""
     from fedaudit.verify.moves.audit import verify as search
     from fedaudit.verify.settings.runs.limits import memory as in_bytes
@@ -153,7 +157,7 @@ def verify(claim: Statement | str, *, seed: int, budget: float, backend: str, me
 
     statement = catalogue.given(claim)
     with watched(f"verify {statement.id}", progress):
-        return search(statement, seed, budget, backend, in_bytes(memory))
+        return search(statement, seed, budget, backend, in_bytes(memory), thorough)
 
 
 def audit(
@@ -163,6 +167,7 @@ def audit(
     budget: float = 120.0,
     backend: str = "numpy",
     memory: str = "2GB",
+    thorough: bool = False,
     progress: Wanted = None,
 ) -> Audited:
     """All moves on one statement. (`fedaudit audit` reads the rows of many together: a proof stands on proved ones.)
@@ -178,7 +183,7 @@ def audit(
 
     found = catalogue.given(claim)
     with watched(f"audit {found.id}", progress):
-        return all_moves(found, seed, budget, backend, in_bytes(memory))
+        return all_moves(found, seed, budget, backend, in_bytes(memory), thorough)
 
 
 def certify(certificate: str | PathLike[str] | Mapping[str, Any], *sources: str | PathLike[str]) -> Certified:

@@ -141,7 +141,7 @@ def whose(name: str, ids: Collection[str], own: Collection[str]) -> str:
 def totals(before: Document, after: Document) -> list[str]:
     """What concerns both audits as a whole, in lines."""
     lines: list[str] = []
-    for name in ("version", "seed", "budget"):
+    for name in ("version", "seed", "budget", "thorough"):
         old, new = getattr(before, name), getattr(after, name)
         if old != new:
             lines.append(f"{name}: {short(old)} → {short(new)}, so that other changes are no surprise")

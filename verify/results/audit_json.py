@@ -61,6 +61,7 @@ class Document:
     seed: int
     budget: float
     statements: tuple[Row, ...]
+    thorough: bool = False
 
 
 def read(folder: Path) -> Document:
@@ -112,7 +113,14 @@ def parse(raw: object, place: str = AUDIT) -> Document:
     """JSON data as a document."""
     rows = parse_rows(raw, place)
     top = Node(raw, place, "").mapping()
-    return Document(top.need("version").text(), top.need("seed").whole(), top.need("budget").number(), rows)
+    thorough = top.get("thorough")
+    return Document(
+        version=top.need("version").text(),
+        seed=top.need("seed").whole(),
+        budget=top.need("budget").number(),
+        statements=rows,
+        thorough=thorough is not None and thorough.truth(),
+    )
 
 
 def parse_rows(raw: object, place: str = AUDIT) -> tuple[Row, ...]:

@@ -17,7 +17,7 @@ import one_thread  # noqa: F401, I001  before NumPy reads the environment
 
 from fedaudit.figures import drawing
 from fedaudit.running import runner
-from fedaudit.verify.moves import audit
+from fedaudit.verify.moves import audit, judge
 from fedaudit.verify.pictures import curves
 from rich.console import Console
 from rich.table import Table
@@ -32,9 +32,9 @@ REST = "rest"
 FUNCTIONS: dict[str, dict[Any, tuple[str, ...]]] = {
     "lint": {audit: ("linted",)},
     "derive": {audit: ("derive", "tried")},
-    "verify": {audit: ("_sampled", "statistics", "observe")},
-    "hunt": {audit: ("_hunted", "examined")},
-    "replays": {audit: ("certify", "reduced", "shrink", "endurance", "breaks", "tougher")},
+    "verify": {audit: ("scattered", "statistics", "observe")},
+    "hunt": {audit: ("climbed_on", "examined")},
+    "replays": {judge: ("certify", "reduced", "shrink", "endurance", "breaks", "tougher")},
     "repair": {audit: ("repair",)},
     "figures": {curves: ("picture",), drawing: ("draw", "svg")},
 }

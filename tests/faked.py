@@ -37,7 +37,7 @@ def typed(raw):
     return filed(row, lambda piece: data.get(piece.held, piece.held) if isinstance(piece.held, str) else piece.held)
 
 
-def tried(statement, seed, effort, backend="numpy", memory=0, verdict="survived"):
+def tried(statement, seed, effort, backend="numpy", memory=0, thorough=False, verdict="survived"):
     certificate = CERTIFICATE if verdict == "refuted" else None
     return Move(verdict, "exact", 7, 0.5, certificate, seconds=0.25, seed=seed, statistical={"effort": effort})
 

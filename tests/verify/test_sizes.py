@@ -88,12 +88,11 @@ def test_verify_and_hunt_say_it_and_an_audit_says_it_of_both() -> None:
 def test_where_the_bound_is_broken_the_sizes_say_by_how_much() -> None:
     row = audit.verify_row(statement("buttaci/appA-strong-second"), 0, 0.1)
     assert row["verdict"] == "refuted"
-    assert len(tried(row)) == 3
+    assert tried(row)
     assert all((size.tightness or 0) > 1 for size in tried(row))
 
 
-def test_a_literal_reading_has_sizes_of_its_own_if_it_was_tried(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(audit, "_hunted", lambda r, w, seed, _: sample(r, w, w.shapes(r)[:3], 60, seed))
+def test_a_literal_reading_has_sizes_of_its_own_if_it_was_tried() -> None:
     printed = statement("buttaci/lem4.2")
     (assumption,) = [a for a in printed.implicit if a.name == "nonnegative_weights"]
     row = audit.literal_row(printed, assumption, 0, 0.1)

@@ -20,7 +20,8 @@ from fedaudit.commands.report import Pages
 from fedaudit.errors import UserError
 from fedaudit.running.store import Folder
 from fedaudit.verify import kernel
-from fedaudit.verify.moves.audit import _siblings, hunt_row, judge, read
+from fedaudit.verify.moves.audit import _siblings, hunt_row, read
+from fedaudit.verify.moves.judge import judge
 from fedaudit.verify.results.audit_json import parse
 from fedaudit.verify.search import endure as sturdy
 from fedaudit.verify.search.climb import Found, Searched
@@ -126,7 +127,7 @@ def test_only_what_lasts_at_a_glance_is_shown_to_the_kernel(monkeypatch: pytest.
 
 
 def test_what_a_glance_got_wrong_is_decided_by_the_kernel(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("fedaudit.verify.moves.audit.tougher", lambda *_: None)
+    monkeypatch.setattr("fedaudit.verify.moves.judge.tougher", lambda *_: None)
     seen = Searched(2, tuple(both(FRAGILE, STURDY)))
     honest = judge(REMARK_7, WEIGHTED, seen).row()
     forever = endurance(REMARK_7, WEIGHTED, replayed(STURDY))
@@ -134,7 +135,7 @@ def test_what_a_glance_got_wrong_is_decided_by_the_kernel(monkeypatch: pytest.Mo
     def hasty(*given: Any, glance: bool = False) -> sturdy.Endurance:
         return forever if glance else endurance(*given)
 
-    monkeypatch.setattr("fedaudit.verify.moves.audit.endurance", hasty)
+    monkeypatch.setattr("fedaudit.verify.moves.judge.endurance", hasty)
     assert judge(REMARK_7, WEIGHTED, seen).row() == honest
 
 
@@ -148,7 +149,7 @@ def test_what_lasts_is_worth_more_than_what_ends_late() -> None:
 
 
 def test_of_two_that_were_found_the_one_that_lasts_is_certified(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("fedaudit.verify.moves.audit.tougher", lambda *_: None)  # only what was found
+    monkeypatch.setattr("fedaudit.verify.moves.judge.tougher", lambda *_: None)  # only what was found
     found = both(FRAGILE, STURDY)
     alone = judge(REMARK_7, WEIGHTED, Searched(1, tuple(found[:1]))).row()
     assert alone["persists"] == [{"T": 2}]

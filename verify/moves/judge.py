@@ -63,7 +63,8 @@ def judge(
             unseen += [found] if found.margin > BEYOND_ROUNDING else []
         elif made.holds:
             replays.append(made)
-            if made.equal and n >= len(suspects) and not world.fitted:
+            is_equation = reading.claim["then"][made.at["relation"]][0] == "="
+            if made.equal and n >= len(suspects) and not is_equation and not world.fitted:
                 break  # nothing that holds is tighter
         else:
             fallen.append(made)

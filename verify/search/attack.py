@@ -28,6 +28,7 @@ def scattered(reading: Reading, world: Setting, effort: Effort, seed: int) -> Se
     shapes, proposed = tried_shapes(reading, world, effort)
     counts = effort.draws(world, shapes)
     parts, clear, sure = list[Searched](), 0, False
+    enough = min(effort.fallen, len(shapes))
     for shape, n in zip(shapes, counts, strict=True):
         told("random instances, shape", len(parts), len(shapes))
         parts.append(sampled(reading, world, shape, n, seed))
@@ -35,16 +36,16 @@ def scattered(reading: Reading, world: Setting, effort: Effort, seed: int) -> Se
         if first and first[0].margin > CLEAR:
             clear += 1
             sure = sure or (clear <= REPLAYS and _falls(reading, world, first[0]))
-        if sure and 0 < effort.fallen <= clear:
+        if sure and 0 < enough <= clear:
             break
     else:
         admissible = sum(part.instances for part in parts)
         more = min(math.ceil(effort.instances / max(admissible, 1)), MOST_TURNS) - 1
-        if more > 0 and not sure:
+        if more > 0:
             for place, (shape, n) in enumerate(zip(shapes, counts, strict=True)):
                 told("random instances again, shape", place, len(shapes))
                 parts.append(sampled(reading, world, shape, more * n, seed + 1))
-    return replace(joined(parts), covered=(len(shapes), proposed), fell=sure and effort.fallen > 0)
+    return replace(joined(parts), covered=(len(shapes), proposed), fell=sure and 0 < enough <= clear)
 
 
 def climbed_on(reading: Reading, world: Setting, seen: Searched, effort: Effort, seed: int) -> Searched:

@@ -16,7 +16,7 @@ from ..settings.base import Reading, Setting, Shape
 
 __all__ = ["LITERAL", "OPEN", "SANITY", "THOROUGH", "Effort", "covering", "is_dear"]
 
-WHOLE = 0.1  # nominal seconds; with less, there is less of everything
+WHOLE, LEAST = 0.1, 0.1  # nominal seconds; with less there is less of everything, down to this share
 ALL = 10**9
 DEAR_PATHS, DEAR_SIZE = 64, 60  # outcomes of noise, and numbers of a run, beyond which a shape costs more than others
 FEWEST = 4  # shapes
@@ -42,7 +42,7 @@ class Effort:
 
     def at(self, seconds: float) -> Effort:
         """So much of it as these nominal seconds pay for."""
-        share = min(1.0, seconds / WHOLE) * max(1.0, self.rate * seconds / self.instances)
+        share = min(1.0, max(LEAST, seconds / WHOLE)) * max(1.0, self.rate * seconds / self.instances)
         return replace(
             self,
             shapes=max(FEWEST, math.ceil(share * self.shapes)),
@@ -66,7 +66,7 @@ class Effort:
 
 
 SANITY = Effort(12, 1_000, 16, 4, 1, 96, 7, 6, 1, 0, 6.0, 0)  # the kernel accepts a proof
-OPEN = Effort(24, 4_000, 64, 6, 2, 192, 7, 6, 1, 3, 6.0, 8_000)  # nothing is known
+OPEN = Effort(24, 4_000, 64, 6, 2, 192, 7, 6, 1, 8, 6.0, 8_000)  # nothing is known
 LITERAL = Effort(24, 24 * 96, 24, 8, 2, 192, 7, 0, 0, 1, 0.0, 1_000, sturdy=False)  # without an implicit assumption
 THOROUGH = Effort(ALL, 20_000, 400, 40, 40, 192, 10, 15, 2, 0, 18.0, 8_000)  # everything, whatever is known
 

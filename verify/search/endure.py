@@ -31,9 +31,9 @@ ROUNDS = (2, 4, 8, 16)  # the longer horizons that are tried; beyond them, twice
 MOST_STEPS = 48  # of a longer run: exact numbers grow with every step
 MOST_PATHS = 256  # of a longer run with noise
 LONG = ("T", "E", "k")  # the sizes of an instance that say how long its run is, and where one looks
-SHAPES, DRAWN, POPULATION, ELITE = 3, 1000, 384, 48  # of the climb for a counterexample that lasts: a broad one
+SHAPES, DRAWN, POPULATION, ELITE = 4, 2000, 384, 48  # of the climb for a counterexample that lasts: a broad one
 AT_ONCE = 96  # instances whose longer run is taken together
-GENERATIONS, POLISH = 12, 4  # of these, after the first that lasts
+GENERATIONS, POLISH = 20, 4  # of these, after the first that lasts
 LIMITS = TOO_LONG, TOO_MANY = "exact numbers too long", "too many paths of noise"
 NO_RUN = "no run"
 

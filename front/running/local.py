@@ -169,9 +169,10 @@ def _serve(connection: Connection, parent: int) -> None:
     while True:
         try:
             task: Task = connection.recv()
-        except (EOFError, OSError):
+            done = _attempted(task), _most_memory()
+            connection.send(done)
+        except (EOFError, OSError):  # nobody asks any more, or waits for the answer
             return
-        connection.send((_attempted(task), _most_memory()))
 
 
 def _attempted(task: Task) -> Outcome | BaseException:

@@ -30,6 +30,8 @@ SMALL = (
     "buttaci/lemB.8",  # powers with smaller exponents
     "buttaci/appA-cauchy", "buttaci/sec4.4-optimal-E", "buttaci/lemC.5", "buttaci/thm4.6-I",  # squares of differences
     "zhang/eqA.21~eighth",  # a line without facts
+    "buttaci/cor4.1~formula",  # roots of one base, the root of a product, and the least value of a/x + b x^2
+    "yuan/thm2~order",  # the own sign of a count that an equation takes out
 )  # fmt: skip
 ACCEPTED = 75  # statements with a derivation whose proofs the kernel accepts, with all that they cite
 DOMAINS = {"x": "positive", "y": "positive", "z": "real", "w": "real", "n": "count", "k": "index"}
@@ -144,4 +146,4 @@ def test_the_proofs_of_the_catalogue(catalogue: Mapping[str, Statement]) -> None
     print(f"{len(kept)} of {len(asked)} accepted, {size / 1e6:.1f} MB, {time.process_time() - started:.0f} s")
     print(dict(rules), trusted, refused, sep="\n")
     assert len(kept) >= ACCEPTED
-    assert sum(trusted.values()) <= 0.05 * rules["line"]
+    assert not trusted

@@ -14,6 +14,7 @@ from ...kernel.proofs.polynomials import Form, atoms_of, text
 from ...kernel.proofs.rules.facts import FACTS, OTHERS
 from ...kernel.proofs.rules.line import constraint
 from ..atom_trees import atom, is_root, tree_json
+from .root_equations import root_equations
 
 if TYPE_CHECKING:
     from ..notebook import Hypotheses, Notebook, Places
@@ -45,6 +46,13 @@ def facts(book: Notebook, says: Relation, rests: Places, under: Hypotheses) -> l
         places += about
         for n in about:
             waiting += atoms_of(constraint(book.judgements[n].says, forms)[1])
+    places += root_equations(
+        book,
+        sorted(visited),
+        rests,
+        under,
+        lambda base, degree: _fact(book, "root", [base, fmpq(degree)], rests, under),
+    )
     places += _squares(book, says, rests, under)
     for k, (unit, x, n) in enumerate(powers):
         for other, y, _ in powers[k + 1 :]:

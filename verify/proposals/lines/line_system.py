@@ -39,9 +39,10 @@ SHORT = 3  # terms of what is tried as a denominator
 
 @dataclass(frozen=True, slots=True)
 class OwnSign:
-    """A factor of a product: an atom itself, or what it is above 1 if it counts from 1."""
+    """A factor of a product: what an atom is above its least value, 0 or 1."""
 
     atom: int
+    least: int
 
 
 Factor = int | Literal["goal"] | OwnSign  # an int is the place of a judgement
@@ -230,14 +231,14 @@ class LineSystem:
         """What the sign of an atom says about its value."""
         if self.signs[atom] in ("positive", "nonnegative"):
             one = (0,) * len(self.atoms)
-            least = fmpq(int(atom in self.from_one))
-            factor = OwnSign(atom)
+            least = int(atom in self.from_one)
+            factor = OwnSign(atom, least)
             self.originals = {
                 **self.originals,
-                factor: added({unit(atom, len(self.atoms)): fmpq(1)}, {one: -least}),
+                factor: added({unit(atom, len(self.atoms)): fmpq(1)}, {one: fmpq(-least)}),
             }
             strict = self.signs[atom] == "positive" and not least
-            yield LineBound(added(value, {one: -least}), strict, factor, one)
+            yield LineBound(added(value, {one: fmpq(-least)}), strict, factor, one)
 
     def repeated_factors(self) -> list[Terms]:
         """Polynomials whose squares divide what stands before a power of an atom: where 2 (1 - b)^2 X is to be replaced
@@ -250,7 +251,7 @@ class LineSystem:
                 for n, power in enumerate(m):
                     if power:
                         parts.setdefault((n, power), {})[without(m, n)] = c
-            for cofactor in parts.values():
+            for cofactor in (terms, *parts.values()):
                 if 2 < len(cofactor) <= FACTORED:
                     for factor, multiplicity in context.from_dict(whole(cofactor)).factor_squarefree()[1]:
                         one = {tuple(map(int, m)): fmpq(c) for m, c in factor.to_dict().items()}

@@ -79,7 +79,7 @@ def _factors(line: LineSystem, bounds: Sequence[LineBound | Terms], times: Power
             continue
         if isinstance(bound.factor, OwnSign):
             n = bound.factor.atom
-            written_factors.append(["+", line.atoms[n], "-1"] if n in line.from_one else line.atoms[n])
+            written_factors.append(["+", line.atoms[n], "-1"] if bound.factor.least else line.atoms[n])
         else:
             written_factors.append(bound.factor)
     plain: list[Json] = []

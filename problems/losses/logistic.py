@@ -19,6 +19,9 @@ Scale = Literal["none", "unit", "largest", "client columns", "columns"]
 Start = Literal["zero", "normal"]
 
 
+CACHE = 1 << 23  # bytes of data
+
+
 @dataclass(frozen=True, slots=True)
 class Reading:
     """How the experiment's text is read."""
@@ -45,6 +48,15 @@ class Logistic:
     @property
     def d(self) -> int:
         return self.ba.shape[-1]
+
+    @property
+    def together(self) -> int:
+        """How many instances have data that stay in the cache of all cores, from where every step reads them again."""
+        return max(1, CACHE * self.ba.shape[0] // (8 * self.ba.size))
+
+    def some(self, rows: slice) -> "Logistic":
+        """The losses of some instances."""
+        return Logistic(self.ba[rows, ...])
 
     @property
     def p(self) -> Array:

@@ -151,36 +151,23 @@ class Piecewise:
         """`gap` with all that does not depend on w done once."""
         x = w_star[..., None, :] - self.c
         u = self._clip(x)
+        # From w_* to w the clipped part changes by v = clip(y, -lo - u, hi - u), y = w - w_* + x - u, and the distance
+        # of a bend is bend v (y - v/2): few passes over all clients, and 0 without rounding at w_*.
+        xp, beyond, low, high = namespace(u), x - u, self.below - u, self.hi - u
+        outer = summed(xp, 0.5 * self.p[..., None] * self.m, -2)
+        bend = 0.5 * self.p[..., None] * self.bend
 
         def gap(w: Array) -> Array:
-            xp = namespace(w)
-            y = w[..., None, :] - self.c
-            v = self._clip(y)
-            bregman = 0.5 * self.m * (y - x) ** 2 + self.bend * (v - u) * (y - 0.5 * (u + v))
-            return summed(xp, self.p * summed(xp, bregman))
+            moved = w - w_star
+            y = moved[..., None, :] + beyond
+            v = xp.minimum(xp.maximum(y, low), high)
+            distance = y - v
+            distance += y
+            distance *= v
+            distance *= bend
+            return summed(xp, xp.reshape(distance, (*distance.shape[:-2], -1))) + summed(xp, outer * moved**2)
 
-        if not (self.even and self.p.shape in (self.c.shape[:-1], self.c.shape[-2:-1]) and u.ndim == self.c.ndim):
-            return gap
-        outer = summed(namespace(self.m), 0.5 * self.p[..., None] * self.m, -2)
-        bend = self.p[..., None] * self.bend
-
-        def lean(w: Array) -> Array:
-            """What `gap` is, in fewer passes, for arrays that do not fit into the nearest cache."""
-            xp = namespace(w)
-            y = w[..., None, :] - self.c
-            if y.shape[-u.ndim :] != u.shape:
-                return gap(w)
-            v = self._clip(y)
-            turned = v - u
-            v += u
-            v *= 0.5
-            y -= v
-            y *= turned
-            y *= bend
-            flat = xp.reshape(y, (*y.shape[:-2], -1))
-            return summed(xp, flat) + summed(xp, outer * (w - w_star) ** 2)
-
-        return lean
+        return gap
 
     def heterogeneity(self) -> Array:
         """Gamma = f_* - sum_i p_i f_i(w_*^i) (...); every f_i(w_*^i) is 0."""

@@ -24,6 +24,10 @@ class Regulariser:
     affine: bool  # up = down = 0
     unit: Array  # (n,): a slope of the problem; subgradients are rounded to a small part of it
 
+    def some(self, rows: slice) -> "Regulariser":
+        """Of some instances."""
+        return Regulariser(self.up[rows], self.down[rows], self.ridge[rows], self.affine, self.unit[rows])
+
     def parts(self, x: Array) -> tuple[Namespace, Array, Array, Array]:
         """For x (.., n, c, d)."""
         return namespace(x), *(y[:, None, None] for y in (self.up, self.down, self.ridge))

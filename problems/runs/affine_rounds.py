@@ -109,7 +109,7 @@ class Mapped:
             if kicks is not None and (not lagged or k == 0):
                 first = 1 + size + (0 if lagged else k * kicks.shape[0])
                 kick = scope.column(kicks, first)
-            state = scope.carried(replace(place, kick=kick), "local")
+            state = scope.carried(place.moved(kick=kick), "local")
             if kicks is not None and lagged:
                 lags.append({name: x[1 + size :, ...] for name, x in state.items()})
         if lags:  # what the noise of every step does to the round's end

@@ -1,7 +1,7 @@
 """Every outcome of noise and sampling: a run branches where they come, so that outcomes with one past share it."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import product
 
 import numpy as np
@@ -79,7 +79,7 @@ class AllPaths(Law):
             batch = np.repeat(np.tile(rows, (len(picks), 1)), size, axis=0)
         state = {name: tiled(xp, x, fold) for name, x in place.state.items()}
         counts = repeated(xp, counts, size)
-        return replace(place, state=state, chance=chance, counts=counts, batch=batch, values={})
+        return place.moved(state=state, chance=chance, counts=counts, batch=batch, values={})
 
     def stepped(self, place: Place) -> Place:
         """One local step of every outcome; it branches into the signs of the noise."""
@@ -91,7 +91,7 @@ class AllPaths(Law):
         if setup.signs is not None:
             signs = setup.signs[:, :, place.t, place.k, ...]
             kick = (signs if setup.signs.ndim == 6 else signs[..., None]) * setup.v
-            return replace(self.carried(replace(place, kick=kick), "local", steps=1), kick=None)
+            return self.carried(place.moved(kick=kick), "local", steps=1).moved(kick=None)
         signs = self.signs()
         fold, size = signs.shape[0], place.chance.shape[0]
         counts = None if place.counts is None else tiled(xp, place.counts, fold)
@@ -103,9 +103,9 @@ class AllPaths(Law):
 
         wide = {name: wider(x) for name, x in place.state.items() if name not in rules}
         own = {name: wider(x) for name, x in place.own.items()}
-        after = replace(place, k=place.k + 1, own=own, chance=chance, counts=counts, values={})
+        after = place.moved(k=place.k + 1, own=own, chance=chance, counts=counts, values={})
         if any(rule.curved for rule in rules.values()):
-            return replace(after, state=wide | self.curved(place, size))
+            return after.moved(state=wide | self.curved(place, size))
         kick = signs[:, None, :, None] * scope.v
         for name, rule in rules.items():
             x = scope.wide(scope.linear(rule, place))
@@ -115,7 +115,7 @@ class AllPaths(Law):
                 wide[name] = x if x.shape[0] == fold * size else tiled(xp, x, size)
             else:
                 wide[name] = wider(x)
-        return replace(after, state=wide)
+        return after.moved(state=wide)
 
     def curved(self, place: Place, size: int) -> State:
         """What a step changes where its noise is inside of operations that need not be linear, of all its outcomes.
@@ -131,7 +131,7 @@ class AllPaths(Law):
             lead = [signs.shape[0] if axis == draw or setup.shared else 1 for axis in range(axes)]
             kicks.append(xp.reshape(kick, (*lead, 1, *kick.shape[1:])))
         rough = None if setup.h is None else kicks[-1]
-        after = scope.carried(replace(place, kick=tuple(kicks), rough=rough, values={}), "local")
+        after = scope.carried(place.moved(kick=tuple(kicks), rough=rough, values={}), "local")
         lead = (*(signs.shape[0] for _ in range(axes)), size)
         changed = {
             name: spread_to(xp, after[name], (*lead, *after[name].shape[-3:])) for name in scope.rules.phases["local"]
@@ -173,7 +173,7 @@ class AllPaths(Law):
         signs, total = self.signs(), None
         for row in range(signs.shape[0]):
             kick = signs[row, None, None, :, None] * scope.v
-            x = value(replace(place, kick=kick, values={})) / signs.shape[0]
+            x = value(place.moved(kick=kick, values={})) / signs.shape[0]
             total = x if total is None else total + x
         return total
 

@@ -14,7 +14,7 @@ from .affine_rounds import Forwarded, Mapped
 from .all_paths import AllPaths, paths_needed
 from .compiled_method import LINEAR, Programme
 from .moments import Moments
-from .recorder import Expectations, RoundsTogether, StepByStep, StepsTogether
+from .recorder import Expectations, RoundsTogether, StepByStep, StepsTogether, joined
 from .rule_values import Scope, scope_of
 from .setup import Measured, Setup, State
 from .shortcuts import shortcut_of
@@ -79,6 +79,12 @@ def walk(scope: Scope) -> Measured:
 
 def _one_outcome(scope: Scope, state: State | None) -> tuple[Measured, State]:
     """Measures of a run with one outcome, from a state on, in many rounds at once; and the state at its end."""
+    blocks = scope.setup.blocks()
+    if len(blocks) > 1:
+        begun = [None if state is None else {name: x[:, rows, ...] for name, x in state.items()} for rows in blocks]
+        runs = [_one_outcome(scope.some(rows), there) for rows, there in zip(blocks, begun, strict=True)]
+        measures, states = ([run[i] for run in runs] for i in (0, 1))
+        return joined(scope.xp, measures), joined(scope.xp, states, axis=1)
     rounds, ends = RoundsTogether(scope), Ends.of(scope.setup, scope.rules.measures)
     end = by_rounds(Law(scope, state), rounds, Ends(ends.last, ends.rounds), shortcut_of(scope))
     return rounds.measured(), end

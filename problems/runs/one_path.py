@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 from ..arrays.array_checks import Array, quiet
@@ -32,10 +32,10 @@ class Drawn(AllPaths):
     participants: Callable[[int], Array] = field(kw_only=True)
 
     def drawn(self, place: Place) -> Place:
-        return replace(place, counts=self.participants(place.t) if place.t < self.scope.setup.T else None)
+        return place.moved(counts=self.participants(place.t) if place.t < self.scope.setup.T else None)
 
     def reached(self, place: Place) -> Place:
-        return replace(place, kick=self.noise(place.t, place.k))
+        return place.moved(kick=self.noise(place.t, place.k))
 
 
 @dataclass(slots=True, eq=False)

@@ -36,7 +36,7 @@ def reach(method: Mapping[str, Any], setup: Setup, low: Array, high: Array) -> d
     return recorder.measured()
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Ball(Place):
     """A place without noise, and how far every vector can be from it with noise: (n, 1 or C) each."""
 
@@ -61,8 +61,8 @@ class Balls(Law):
         width = 1 if phase == "update" else self.scope.setup.problem.C
         rules = self.scope.rules.phases[phase].items()
         wider = {name: self.wide(self.radius(rule, place, place.radius), width) for name, rule in rules}
-        return replace(place, state=self.scope.carried(place, phase), k=place.k + steps, values={},
-                       radius=place.radius | wider)  # fmt: skip
+        state = self.scope.carried(place, phase)
+        return place.moved(state=state, k=place.k + steps, values={}, radius=place.radius | wider)
 
     def wide(self, x: Array, clients: int) -> Array:
         return self.scope.xp.broadcast_to(x, (self.scope.setup.start.shape[0], clients))

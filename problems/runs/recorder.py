@@ -340,9 +340,9 @@ def note(scope: Scope, rounds: Values, first: int, state: State, steps: Sequence
             rounds[name].append(xp.moveaxis(each, 0, 1))
 
 
-def joined(xp: Namespace, states: Sequence[State]) -> State:
-    """Outcomes of many states, one after the other."""
-    return {name: xp.concat([state[name] for state in states], axis=0) for name in states[0]} if states else {}
+def joined(xp: Namespace, states: Sequence[State], axis: int = 0) -> State:
+    """Outcomes of many states, one after the other; along axis 1, their instances."""
+    return {name: xp.concat([state[name] for state in states], axis=axis) for name in states[0]} if states else {}
 
 
 def over_rounds(scope: Scope, blocks: Values) -> Measured:

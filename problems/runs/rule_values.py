@@ -71,6 +71,10 @@ class Scope:
 
         return self if self.steady else replace(self, coefficients=[cut(x) for x in self.coefficients])
 
+    def some(self, rows: slice) -> "Scope":
+        """The same rules on some of the instances."""
+        return _scope(self.rules, self.setup.some(rows))
+
     def number_at(self, t: int) -> forward.Evaluated:
         """Coefficients in a round whose local steps are alike: numbers, or (n or 1,)."""
         values = [x[min(t, x.shape[0] - 1), 0, :, 0, 0] for x in self.factors]
@@ -99,7 +103,7 @@ class Scope:
         setup = self.setup
         if operation.op == "noisy" and setup.batches is not None:
             drawn = replace(setup, problem=setup.batches(place.t, place.k), batches=None)
-            return replace(self, setup=drawn).linear(operation.args[0], replace(place, values={}))
+            return replace(self, setup=drawn).linear(operation.args[0], place.moved(values={}))
         return self.applied(operation, [self.linear(arg, place) for arg in operation.args], place)
 
     def applied(self, operation: Operation, args: Sequence[Array], place: Place) -> Array:
@@ -455,7 +459,7 @@ class Scope:
         if measure.last:
             size = setup.problem.C if measure.last == "j" else setup.problem.d
             rest = replace(measure, at=measure.at[:-1])
-            each = [self.measure(rest, replace(place, values={}, last=last), expected) for last in range(size)]
+            each = [self.measure(rest, place.moved(values={}, last=last), expected) for last in range(size)]
             return self.xp.stack(each, axis=-1)
 
         total: Any = None
@@ -481,8 +485,13 @@ class Scope:
         return v[None, ...] if self.setup.shared else xp.eye(v.shape[-2], dtype=xp.float64)[:, None, :, None] * v
 
 
-def scope_of(method: Mapping[str, Any], setup: Setup) -> "Scope":
-    xp, rules = namespace(setup.start), programme(method)
+def scope_of(method: Mapping[str, Any], setup: Setup) -> Scope:
+    """A method's rules on the problem of a run."""
+    return _scope(programme(method), setup)
+
+
+def _scope(rules: Programme, setup: Setup) -> Scope:
+    xp = namespace(setup.start)
     values = factors(xp, rules, setup)
     coefficients = [evaluated(values, coefficient) for coefficient in rules.coefficients]
     return Scope(xp, rules, setup, values, [single(xp, x) for x in coefficients])

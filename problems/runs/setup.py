@@ -5,10 +5,10 @@ clients.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from itertools import combinations, product
-from typing import Any
+from typing import Any, Self
 
 from ..arrays.array_checks import Array, Namespace, is_numpy, namespace
 from ..losses.regularised import Regulariser
@@ -50,6 +50,31 @@ class Setup:
     until: Mapping[str, tuple[int, ...]] = field(default_factory=dict[str, tuple[int, ...]])
     # the last round, or round and step, in which a measure is read: later it need not be taken; of others, every one
 
+    def blocks(self) -> Sequence[slice]:
+        """Instances that are run together: all, unless the losses are data that would leave the cache at every step."""
+        n = self.start.shape[0]
+        size = n if self.batches is not None else min(n, getattr(self.problem, "together", n))
+        return [slice(first, first + size) for first in range(0, n, size)]
+
+    def some(self, rows: slice) -> "Setup":
+        """The same run of some instances, of one without noise and sampling."""
+        g = self.regulariser
+
+        def scalar(tree: Any) -> Array:
+            x = self.scalar(tree)
+            return x if x.shape[0] == 1 else x[rows, ...]
+
+        return replace(
+            self,
+            problem=self.problem.some(rows),
+            start=self.start[rows, ...],
+            scalar=scalar,
+            w_star=None if self.w_star is None else self.w_star[rows, ...],
+            regulariser=None if g is None else g.some(rows),
+            points={name: x[rows, ...] for name, x in self.points.items()},
+            graph=None if self.graph is None else self.graph[rows, ...],
+        )
+
 
 @lru_cache
 def draws(C: int, kind: str, m: int) -> tuple[tuple[tuple[int, ...], float], ...]:
@@ -64,9 +89,13 @@ def draws(C: int, kind: str, m: int) -> tuple[tuple[tuple[int, ...], float], ...
     return tuple(counts.items())
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Place:
-    """Where rules are evaluated: the state, the noise of this step, who was drawn, the indices."""
+    """Where rules are evaluated: the state, the noise of this step, who was drawn, the indices.
+
+    A run comes to a new place in every phase of every step, so that `moved` has to cost less than a small kernel:
+    it copies the attributes' dictionary, which is why there are no slots.
+    """
 
     state: State
     t: int  # or ROUNDS, ENDS
@@ -80,6 +109,12 @@ class Place:
     first: int = 0  # where outcomes are steps from this one on, one after the other
     chance: Array = None  # (S,) or (S, n): how probable every outcome is, where there are several
     own: State = field(default_factory=dict[str, Array])  # what clients had before the round, and keep if not drawn
+
+    def moved(self, **changes: Any) -> Self:
+        """This place with some attributes changed."""
+        place = object.__new__(type(self))
+        place.__dict__.update(self.__dict__, **changes)
+        return place
 
     def at(self, coefficient: Array) -> Array:
         """A coefficient here: a number, (n, 1, 1), or of all rounds (T or 1, n, 1, 1)."""

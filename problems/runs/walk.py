@@ -7,7 +7,7 @@ chosen apart from the order of the phases, which is written down here and nowher
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Protocol
 
 from .compiled_method import Measure
@@ -40,7 +40,7 @@ class Law:
 
     def carried(self, place: Place, phase: str, steps: int = 0) -> Place:
         """The place after a phase, so many local steps later."""
-        return replace(place, state=self.scope.carried(place, phase), k=place.k + steps, values={})
+        return place.moved(state=self.scope.carried(place, phase), k=place.k + steps, values={})
 
 
 class Recorder:
@@ -112,9 +112,9 @@ def by_rounds(law: Law, recorder: Recorder, ends: Ends, shortcut: Shortcut | Non
         if t == ends.rounds:
             break
         own = {name: before.state[name] for name in rules.kept if name in rules.client}
-        inside = law.carried(replace(before, own=own), "begin")
+        inside = law.carried(before.moved(own=own), "begin")
         if shortcut is not None:
-            inside = replace(inside, state=shortcut.advance(inside, before), k=setup.E, values={})
+            inside = inside.moved(state=shortcut.advance(inside, before), k=setup.E, values={})
         else:
             for _ in range(ends.steps(t, setup.E)):
                 inside = law.reached(inside)
@@ -125,16 +125,16 @@ def by_rounds(law: Law, recorder: Recorder, ends: Ends, shortcut: Shortcut | Non
         recorder.closed(inside)
         if ends.inside is not None and t == ends.rounds - 1:
             break
-        after = law.carried(replace(inside, values={}), "end")
+        after = law.carried(inside.moved(values={}), "end")
         if after.counts is not None:  # who was not drawn keeps what it had
             there = after.counts[:, None, :, None] > 0
             kept = {name: xp.where(there, after.state[name], old) for name, old in after.own.items()}
-            after = replace(after, state=after.state | kept)
+            after = after.moved(state=after.state | kept)
         after = law.carried(after, "update")
         state = {name: after.state[name] for name in rules.kept}
         if recorder.settled(place.state, state, t):
             break
-        place = replace(after, state=state, own={}, t=t + 1, k=0, kick=None)
+        place = after.moved(state=state, own={}, t=t + 1, k=0, kick=None)
     return place.state
 
 
@@ -143,7 +143,7 @@ def by_steps(law: Law, recorder: Recorder) -> None:
     setup, rules = law.scope.setup, law.scope.rules
     place = law.start()
     for t in range(setup.T + 1):
-        place = replace(place, t=t, k=0, values={})
+        place = place.moved(t=t, k=0, values={})
         if rules.begins(t, setup.E):
             place = law.carried(place, "begin")
         recorder.between(place)
@@ -151,6 +151,6 @@ def by_steps(law: Law, recorder: Recorder) -> None:
             break
         place = law.stepped(place)
         if rules.begins(t + 1, setup.E):
-            ended = law.carried(replace(place, k=0), "end")
+            ended = law.carried(place.moved(k=0), "end")
             ended = law.carried(ended, "update")
-            place = replace(ended, state={name: ended.state[name] for name in rules.kept})
+            place = ended.moved(state={name: ended.state[name] for name in rules.kept})

@@ -20,6 +20,7 @@ from fedaudit.errors import UserError
 from fedaudit.figures.drawing import draw as figure_of
 from fedaudit.figures.drawing import image
 from fedaudit.figures.zhang import race
+from fedaudit.problems.losses import logistic as losses
 from fedaudit.problems.losses.logistic import Logistic, Reading, draw, scaled
 from fedaudit.problems.runs.interpreter import Setup, resumed
 from fedaudit.problems.runs.interpreter import run as run_method
@@ -187,6 +188,25 @@ def test_a_run_that_is_resumed_is_the_run(method: Any) -> None:
     first, state = resumed(data, rounds_of(method, made, 3, 0, 4), None)
     second, _ = resumed(data, rounds_of(method, made, 3, 4, 5), state)
     np.testing.assert_array_equal(np.concatenate([first["vstep2"], second["vstep2"][:, 1:]], axis=1), whole)
+
+
+@pytest.mark.parametrize("method", [PROPOSED, FAST_FEDDA], ids=lambda m: m.id)
+def test_data_sets_that_leave_the_cache_are_run_in_blocks(method: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    sets, data = (
+        zhang_logistic.together([few_data(0.05), few_data(0.01), few_data(0.02)]),
+        method.data(tree, {"vstep2"}),
+    )
+    whole = resumed(data, rounds_of(method, sets, 3, 0, 4), None)
+    onward = resumed(data, rounds_of(method, sets, 3, 4, 5), whole[1])
+    monkeypatch.setattr(losses, "CACHE", 2 * sets.problem.ba[0].nbytes)
+    assert sets.problem.together == 2
+    assert rounds_of(method, sets, 3, 0, 4).blocks() == [slice(0, 2), slice(2, 4)]
+    first = resumed(data, rounds_of(method, sets, 3, 0, 4), None)
+    second = resumed(data, rounds_of(method, sets, 3, 4, 5), first[1])
+    np.testing.assert_allclose(first[0]["vstep2"], whole[0]["vstep2"], rtol=1e-12)
+    np.testing.assert_allclose(second[0]["vstep2"], onward[0]["vstep2"], rtol=1e-12)
+    for name, x in onward[1].items():
+        np.testing.assert_allclose(second[1][name], x, rtol=1e-12, atol=1e-15)
 
 
 def test_a_run_with_several_outcomes_is_not_resumed() -> None:

@@ -7,7 +7,6 @@ from __future__ import annotations
 import io
 import math
 import re
-from collections.abc import Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any, cast
@@ -15,6 +14,9 @@ from typing import Any, cast
 import matplotlib as mpl
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.backend_bases import FigureCanvasBase
+from matplotlib.backends.backend_mixed import MixedModeRenderer
+from matplotlib.backends.backend_svg import RendererSVG
 from matplotlib.collections import LineCollection
 from matplotlib.figure import Figure
 from matplotlib.font_manager import FontProperties
@@ -120,22 +122,46 @@ def save(figure: Figure, kind: str) -> bytes:
             axis.set_minor_locator(NullLocator())  # hundreds of small ticks are a third of the drawing
             if isinstance(axis.get_major_formatter(), LogFormatterMathtext):
                 axis.set_major_formatter(FuncFormatter(_decade))
-    undated: Mapping[str, Any] = {"svg": {"Date": None, "Creator": None}, "pdf": {"CreationDate": None}, "png": {}}
-    buffer = io.BytesIO()
     with look():
-        layout = figure.get_layout_engine()
-        if layout is not None:  # at once, and then no more: otherwise all is drawn twice, the first time to lay it out
-            layout.execute(figure)
-            figure.set_layout_engine(None)
-        figure.savefig(
-            buffer,
-            format=kind,
-            dpi=RASTER_DPI if kind == "svg" else DPI,
-            metadata=undated[kind],
-            transparent=kind == "svg",
-        )
-        figure.set_layout_engine(layout)
-    return buffer.getvalue()
+        if kind == "svg":
+            return _vector_graphics(figure).encode()
+        buffer = io.BytesIO()
+        undated: dict[str, Any] = {"CreationDate": None} if kind == "pdf" else {}
+        figure.savefig(buffer, format=kind, dpi=DPI, metadata=undated)
+        return buffer.getvalue()
+
+
+def _vector_graphics(figure: Figure) -> str:
+    """The figure as SVG without a background.
+
+    One renderer measures every text for the layout and draws it: `savefig` would make several, each of which parses
+    every formula again.
+    """
+    file, (width, height) = io.StringIO(), figure.get_size_inches()
+    patches = [figure.patch, *(axes.patch for axes in figure.axes)]
+    shown, dpi, canvas = [patch.get_visible() for patch in patches], figure.dpi, figure.canvas
+    for patch in patches:
+        patch.set_visible(False)
+    figure.dpi = POINTS_PER_INCH
+    size = (POINTS_PER_INCH * width, POINTS_PER_INCH * height)
+    vectors = RendererSVG(*size, file, image_dpi=RASTER_DPI, metadata={"Date": None, "Creator": None})
+    renderer = MixedModeRenderer(figure, width, height, RASTER_DPI, vectors)
+    figure.set_canvas(_Canvas(figure, renderer))
+    figure.draw(cast(Any, renderer))  # it passes on what it does not draw itself
+    renderer.finalize()
+    for patch, visible in zip(patches, shown, strict=True):
+        patch.set_visible(visible)
+    figure.dpi = dpi
+    figure.set_canvas(canvas)
+    return file.getvalue()
+
+
+class _Canvas(FigureCanvasBase):
+    """A canvas with one renderer, which a layout asks for."""
+
+    def __init__(self, figure: Figure, renderer: MixedModeRenderer) -> None:
+        super().__init__(figure)
+        self.get_renderer = lambda: renderer
 
 
 def _decade(x: float, _: int | None = None) -> str:

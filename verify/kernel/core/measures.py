@@ -52,22 +52,23 @@ class Measures(Generic[V, N]):
         if measure.law:
             return self._about_mean(measure, i, r, done, t, max(k, 0))
         weights = [replay.scalar(factor, where, said) for factor, _ in measure.terms]
-        each = [replay.expected(((ONE, atom),), i, r, done, t, max(k, 0), last) for _, atom in measure.terms]
+        law, k = replay.law(r, done), max(k, 0)
+        each = [replay.expected(((ONE, atom),), i, law, t, k, last) for _, atom in measure.terms]
         return replay.algebra.total(weights, each)
 
     def _picked(self, measure: Measure, t: int) -> N:
         """The expectation when round t begins, or before any of its steps."""
         replay = self.replay
         if measure.law == "picked":
-            return replay.expected(measure.terms, 0, t, -1, t, 0)
-        each = [replay.expected(measure.terms, 0, t, k, t, k) for k in range(replay.E)]
+            return replay.expected(measure.terms, 0, replay.law(t, -1), t, 0)
+        each = [replay.expected(measure.terms, 0, replay.law(t, k), t, k) for k in range(replay.E)]
         return replay.algebra.total([fmpq(1, replay.E)] * replay.E, each)
 
     def _about_mean(self, measure: Measure, i: int, r: int, done: int, t: int, k: int) -> N:
         """|E x|^2, or E|x - E x|^2, times its factor."""
         ((factor, atom),) = measure.terms
         replay, algebra = self.replay, self.replay.algebra
-        places = replay.places(replay.moment(r, done, t, k, noisy=False), factors(measure.terms))
+        places = replay.places(replay.law(r, done), t, k, factors(measure.terms))
         weights, points = [q for _, q in places], [place.vector(atom.args[0], i) for place, _ in places]
         mean, scalar = algebra.combined(weights, points), places[0][0].scalar(factor)
         if measure.law == "of_mean":

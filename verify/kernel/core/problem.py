@@ -55,7 +55,6 @@ class Problem:
     w_star: Vector | None
     g: Regulariser | None = None
     points: Mapping[str, Vector] = field(default_factory=dict[str, Vector])
-    twins: Sequence[int] = ()  # of each client the first one with the same loss and weight; itself where it matters who
     minimisers: tuple[Vector, ...] | None = None  # of every f_i
     f_star: fmpq | None = None  # the least value of F, if known
     rows: tuple[Vector, ...] | None = None  # chosen weights, one row per round; None: the largest, as FedMax has it
@@ -97,7 +96,7 @@ class Problem:
             case "hess":
                 return self.losses[i].bend(*x)
             case "noisy_hess":
-                bent, drawn = self.losses[i].bend(*x), place.state.vectors[Drawn(rule.op)][i]
+                bent, drawn = self.losses[i].bend(*x), place.state[Drawn(rule.op)][i]
                 return tuple(paid(a + b * c) for a, b, c in zip(bent, drawn, x[1], strict=True))
             case "start":
                 return self.start

@@ -7,7 +7,7 @@ A law is a list of weighted states; all expectations are sums over it. How a law
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import product
@@ -21,11 +21,10 @@ from .loss import ONE, Vector, plus, scaled
 from .method import NOISE, Method, Number, factors, rules, scalars
 from .randomness import STATES, Draw, Draws, Noise
 from .rational import Rejected, affordable
-from .walk import Algebra, Given, Kept, Key, Marked, Memory, N, Numbering, Place, V, Vectors, reads
+from .walk import Algebra, Kept, Key, N, Place, State, V, kick
 from .world import load, tabled
 
-Weighted = tuple[Marked[V], Draw, fmpq]  # a state, what was drawn in this round, its weight
-Unmarked = tuple[Vectors[V], Draw, fmpq]
+Weighted = tuple[State[V], Draw, fmpq]  # a state, what was drawn in this round, its weight
 Law = list[Weighted[V]]
 FIRST = 1_000  # steps of a first round
 
@@ -34,7 +33,7 @@ class Following(Protocol[V]):
     """How a law is followed."""
 
     def outcomes(self, law: Law[V], step: int, noisy: bool) -> Law[V]: ...  # beside the noise; steps count over rounds
-    def joined(self, states: list[Unmarked[V]]) -> Law[V]: ...  # after a phase
+    def joined(self, law: Law[V]) -> Law[V]: ...  # after a phase
     def shortened(self, law: Law[V], names: list[str]) -> Law[V]: ...  # after a round, of which these are kept
 
 
@@ -49,40 +48,26 @@ class EveryOutcome:
             return law
         noise, clients = self.noise.at(step), len(law[0][1].counts)
         independent = noise.kicks()
-        mark: Numbering[Vector] = Numbering(label)
         affordable(len(law) * 2 ** len(independent), STATES, "instance.noise")
-        kicks: list[Marked[Vector]] = []
+        kicks: list[State[Vector]] = []
         for signs in product((ONE, -ONE), repeat=len(independent)):
             total = noise.none
-            for sign, kick in zip(signs, independent, strict=True):
-                total = tuple(plus(x, scaled(sign, v)) for x, v in zip(total, kick, strict=True))
-            kicks.append(mark.kick(total, clients))
-        return [(x.beside(kick), draw, q / len(kicks)) for x, draw, q in law for kick in kicks]
+            for sign, moved in zip(signs, independent, strict=True):
+                total = tuple(plus(x, scaled(sign, v)) for x, v in zip(total, moved, strict=True))
+            kicks.append(kick(total, clients))
+        return [({**x, **moved}, draw, q / len(kicks)) for x, draw, q in law for moved in kicks]
 
-    def joined(self, states: list[Unmarked[Vector]]) -> Law[Vector]:
-        mark: Numbering[Vector] = Numbering(label)
-        weights = defaultdict[tuple[object, ...], fmpq](fmpq)
-        kept: dict[tuple[object, ...], tuple[Marked[Vector], Draw]] = {}
-        spend(HASH * len(states) * sum(len(vectors) * len(vectors[0]) for vectors in states[0][0].values()))
-        for vectors, draw, weight in states:
-            state = mark.state(vectors)
-            key = (draw, *state.marks.items())
+    def joined(self, law: Law[Vector]) -> Law[Vector]:
+        weights = defaultdict[Hashable, fmpq](fmpq)
+        first: dict[Hashable, tuple[State[Vector], Draw]] = {}
+        for state, draw, weight in law:
+            key = draw, keyed(state, label)
             weights[key] += weight
-            kept.setdefault(key, (state, draw))
-        return [(*kept[key], weight) for key, weight in weights.items()]
+            first.setdefault(key, (state, draw))
+        return [(*first[key], weight) for key, weight in weights.items()]
 
     def shortened(self, law: Law[Vector], names: list[str]) -> Law[Vector]:
         return law
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Moment(Generic[V]):
-    """The outcomes of a law at the step t, k, and what clients compute in them."""
-
-    outcomes: Law[V]
-    t: int
-    k: int
-    memory: Memory = field(default_factory=Memory)
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,9 +82,6 @@ class Replay(Generic[V, N]):
     settled: int | None = None  # a round from which on a law that does not change stays as it is
     where: str = "instance"
     laws: dict[tuple[int, int], Law[V]] = field(default_factory=dict[tuple[int, int], "Law[V]"])  # in their order
-    moments: dict[tuple[int, int, int, bool], Moment[V]] = field(
-        default_factory=dict[tuple[int, int, int, bool], "Moment[V]"]
-    )  # the last one that was asked for
 
     # time
 
@@ -132,40 +114,19 @@ class Replay(Generic[V, N]):
         at = {"t": self.method.counts_from + t, "k": k}
         return {tree: self.scalar(tree, at, "method") for tree in trees if not isinstance(tree, fmpq)}
 
-    def outcomes(self, law: Law[V], t: int, k: int, noisy: bool) -> Moment[V]:
-        step = t if self.method.steps else t * self.E + k
-        return Moment(self.following.outcomes(law, step, noisy), t, k)
-
     def places(
-        self, moment: Moment[V], trees: Iterable[Tree], last: int = 0, outcomes: Law[V] | None = None
+        self, law: Law[V], t: int, k: int, trees: Iterable[Tree], noisy: bool = False, last: int = 0
     ) -> list[tuple[Place[V, N], fmpq]]:
-        """The places of a moment, or of some of its outcomes, with their weights."""
-        scalar, t = self.scalars(trees, moment.t, moment.k), moment.t
+        """The places of a law at the step t, k, beside every outcome of its noise, with their weights."""
+        step = t if self.method.steps else t * self.E + k
+        scalars = self.scalars(trees, t, k)
         row, turn = (t // self.E, t % self.E == 0) if self.method.steps else (t, True)
-        return [
-            (Place(self.algebra, x, draw, scalar, row, turn, last, moment.memory), q)
-            for x, draw, q in (moment.outcomes if outcomes is None else outcomes)
-        ]
+        outcomes = self.following.outcomes(law, step, noisy)
+        return [(Place(self.algebra, x, draw, scalars, row, turn, last), q) for x, draw, q in outcomes]
 
-    def moment(self, r: int, done: int, t: int, k: int, noisy: bool) -> Moment[V]:
-        """The outcomes of round r after so many steps, kept for the next number that is asked there."""
-        if (r, done, k, noisy) not in self.moments:
-            moment = self.outcomes(self.law(r, done), t, k, noisy)
-            self.moments.clear()
-            self.moments[r, done, k, noisy] = moment
-        return self.moments[r, done, k, noisy]
-
-    def expected(self, number: Number, i: int, r: int, done: int, t: int, k: int, last: int = 0) -> N:
-        """The expectation of a number for client i under the law of round r after so many steps, at the step t, k."""
-        noisy = reads_noise(number)
-        return self.mean(self.moment(r, done, t, k, noisy), number, i, last)
-
-    def mean(self, moment: Moment[V], number: Number, i: int, last: int = 0) -> N:
-        """The expectation of a number over the outcomes of a moment."""
-        names, outcomes = reads(*(atom for _, atom in number)), moment.outcomes
-        if names is not None and len(outcomes) > 1:
-            outcomes = indistinct(outcomes, names, i)
-        places = self.places(moment, factors(number), last, outcomes)
+    def expected(self, number: Number, i: int, law: Law[V], t: int, k: int, last: int = 0) -> N:
+        """The expectation of a number for client i under a law at the step t, k."""
+        places = self.places(law, t, k, factors(number), reads_noise(number), last)
         return self.algebra.total([q for _, q in places], [place.total(number, i) for place, _ in places])
 
     # rounds
@@ -201,14 +162,12 @@ class Replay(Generic[V, N]):
     def everyone(self) -> Draw:
         return Draw((1,) * len(self.algebra.p))
 
-    def initial(self) -> Vectors[V]:
+    def initial(self) -> State[V]:
         method, clients = self.method, len(self.algebra.p)
         trees = scalars(*method.server.values(), *method.client.values())
-        nothing: Law[V] = [(Marked({}, {}), self.everyone, ONE)]
-        ((nobody, _),) = self.places(Moment(nothing, 0, 0), trees)
+        ((nobody, _),) = self.places([({}, self.everyone, ONE)], 0, 0, trees)
         vectors: dict[Key, tuple[V, ...]] = {name: (nobody.vector(rule, 0),) for name, rule in method.server.items()}
-        alone: Law[V] = [(Numbering(self.algebra.label).state(vectors), self.everyone, ONE)]
-        ((server, _),) = self.places(Moment(alone, 0, 0), trees)
+        ((server, _),) = self.places([(vectors, self.everyone, ONE)], 0, 0, trees)
         kept = {name: rule for name, rule in method.client.items() if name in method.kept}
         return {**vectors, **{name: (server.vector(rule, 0),) * clients for name, rule in kept.items()}}
 
@@ -227,9 +186,7 @@ class Replay(Generic[V, N]):
         restored: Law[V] = [(restored_state(x, draw.counts), draw, q) for x, draw, q in finished]
         names = self.method.kept
         states = self.following.shortened(self.carried(restored, "update", t, self.E), names)
-        return self.following.joined(
-            [({name: x.vectors[name] for name in names}, self.everyone, q) for x, _, q in states]
-        )
+        return self.following.joined([({name: x[name] for name in names}, self.everyone, q) for x, _, q in states])
 
     @cached_property
     def blocks(self) -> Mapping[str, tuple[Sequence[Tree], bool]]:
@@ -246,8 +203,7 @@ class Replay(Generic[V, N]):
         if not block:
             return now
         trees, noisy = self.blocks[phase]
-        moment = self.outcomes(now, *self.time(t, k), noisy)
-        places = self.places(moment, trees)
+        places = self.places(now, *self.time(t, k), trees, noisy)
         return self.following.joined([(place.carried(block, phase == "update"), place.draw, q) for place, q in places])
 
 
@@ -255,35 +211,25 @@ def reads_noise(number: Number) -> bool:
     return any(rule.op in NOISE for rule in rules(number))
 
 
-def with_kept(state: Marked[V], names: Iterable[str]) -> Marked[V]:
+def with_kept(state: State[V], names: Iterable[str]) -> State[V]:
     """The state with what clients go back to if they are not drawn."""
-    vectors = {**state.vectors, **{Kept(name): state.vectors[name] for name in names}}
-    return Marked(vectors, {**state.marks, **{Kept(name): state.marks[name] for name in names}})
+    return {**state, **{Kept(name): state[name] for name in names}}
 
 
-def restored_state(state: Marked[V], counts: tuple[int, ...]) -> Marked[V]:
+def restored_state(state: State[V], counts: tuple[int, ...]) -> State[V]:
     """The state in which clients that were not drawn have what they had before the round."""
-
-    def restored(rows: Mapping[Key, tuple[Given, ...]]) -> dict[Key, tuple[Given, ...]]:
-        back = {key.name: row for key, row in rows.items() if isinstance(key, Kept)}
-        plain = {key: row for key, row in rows.items() if not isinstance(key, Kept)}
-        each = {name: zip(plain[name], old, counts, strict=True) for name, old in back.items()}
-        return {**plain, **{name: tuple(x if n else y for x, y, n in triples) for name, triples in each.items()}}
-
-    return Marked(restored(state.vectors), restored(state.marks))
+    now: dict[Key, tuple[V, ...]] = {key: row for key, row in state.items() if not isinstance(key, Kept)}
+    for key, before in state.items():
+        if isinstance(key, Kept):
+            each = zip(now[key.name], before, counts, strict=True)
+            now[key.name] = tuple(new if count else old for new, old, count in each)
+    return now
 
 
-def indistinct(outcomes: Law[V], names: Sequence[Key], i: int) -> Law[V]:
-    """Outcomes that client i cannot tell apart by these vectors, together."""
-    weights, first = defaultdict[tuple[int, ...], fmpq](fmpq), dict[tuple[int, ...], "Weighted[V]"]()
-    spend(len(outcomes))
-    for outcome in outcomes:
-        state, draw, weight = outcome
-        rows = [state.marks[name] for name in names if name in state.marks]
-        key = (*[row[i if len(row) > 1 else 0] for row in rows], *draw.batch[i : i + 1])
-        weights[key] += weight
-        first.setdefault(key, outcome)
-    return [(state, draw, weights[key]) for key, (state, draw, _) in first.items()]
+def keyed(state: State[V], label: Callable[[V], Hashable]) -> Hashable:
+    """What equal states have in common, to look them up by."""
+    spend(HASH * sum(len(vectors) for vectors in state.values()))
+    return tuple((name, *map(label, vectors)) for name, vectors in state.items())
 
 
 def first_round(method: Method, E: int) -> int:

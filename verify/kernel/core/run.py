@@ -148,18 +148,15 @@ def problem_of(fields: Fields, method: Method, C: int, d: int, rounds: int) -> P
         raise Malformed("instance: got no regulariser, expected the one that the method's prox reads")
     if "regulariser" in fields and not method.composite:  # it would move w* and f* alone
         raise fields["regulariser"].malformed("none, for neither the method nor its measures read it")
-    p, written = fields["p"].vector(C), [str(n.raw) for n in fields["clients"].items(C)]
     minimisers = tuple(x.vector(d) for x in fields["minimisers"].items(C)) if "minimisers" in fields else None
-    kinds = list(zip(p, written, minimisers or [()] * C, strict=True))  # a flat loss has more than one minimiser
     return Problem(
         losses=losses,
-        p=p,
+        p=fields["p"].vector(C),
         graph=graph,
         start=fields["w0"].vector(d),
         w_star=fields["w_star"].vector(d) if "w_star" in fields else None,
         g=load("..losses.regulariser").read(fields["regulariser"], d) if "regulariser" in fields else None,
         points={name: x.vector(d) for name, x in fields["points"].mapping().items()} if "points" in fields else {},
-        twins=range(C) if graph or len(set(kinds)) == C else tuple(kinds.index(kind) for kind in kinds),
         minimisers=minimisers,
         rows=rows_of(fields.get("weights"), method, C, rounds),
     )

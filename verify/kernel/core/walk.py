@@ -1,28 +1,28 @@
 """Rules and numbers of a method in one place of a run: one state, the noise of one step, and who takes part.
 
 There is one walk over a method's rules, and what a vector is is for an `Algebra` to say: a rational point of explicit
-losses (explicit.py), or a combination of leaves that nobody has chosen yet (gram/combinations.py).
+losses (problem.py), or a combination of leaves that nobody has chosen yet (gram/algebra.py).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
-from typing import Any, Generic, NamedTuple, Protocol, TypeVar
+from typing import Generic, NamedTuple, Protocol, TypeVar
 
 from flint import fmpq
 
 from .budget import spend
 from .expression import Tree
 from .loss import ONE, Vector
-from .method import NOISE, Atom, Number, Rule, Weights, inside
+from .method import NOISE, Atom, Number, Rule, Weights
 from .randomness import Draw
 from .rational import Rejected
 
 V = TypeVar("V")  # a vector
 N = TypeVar("N")  # a number
 Given = TypeVar("Given")
+W = TypeVar("W")
 
 
 class Kept(NamedTuple):
@@ -38,58 +38,13 @@ class Drawn(NamedTuple):
 
 
 Key = str | Kept | Drawn
-Vectors = Mapping[Key, tuple[V, ...]]  # of the server's vectors one each, of the clients' vectors one per client
-Memory = dict[tuple[Hashable, ...], Any]
+State = Mapping[Key, tuple[V, ...]]  # of the server's vectors one each, of the clients' vectors one per client
 
 
-# Rules and atoms of which a client computes the value from what it has itself:
-OWN_RULES = frozenset(
-    {"name", "start", "zero", "w_star", "point", "+", "*", "grad", "batch_grad", "hess", *NOISE}
-    | {"prox", "full_prox", "training_prox"}
-)
-OWN_ATOMS = frozenset({"norm2", "norm", "inner", "f", "f_i", "F", "g", "conjugate", "f_star", "ratio", "smaller"})
-
-
-@lru_cache(maxsize=4096)
-def reads(*parts: Rule | Atom) -> tuple[Key, ...] | None:
-    """The vectors and the noise that they read, of the server and of one client; None where they read others too."""
-    every = list(inside(*parts))
-    if not all(part.op in (OWN_RULES if isinstance(part, Rule) else OWN_ATOMS) for part in every):
-        return None
-    names = sorted({part.name for part in every if isinstance(part, Rule) and part.op == "name"})
-    return (*names, *(Drawn(op) for op in NOISE if any(part.op == op for part in every)))
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Marked(Generic[V]):
-    """Vectors with numbers: equal ones have the same number, so that what is computed from them is looked up by it."""
-
-    vectors: Vectors[V]
-    marks: Mapping[Key, tuple[int, ...]]
-
-    def beside(self, kick: Marked[V]) -> Marked[V]:
-        """The state with the noise of a step."""
-        return Marked({**self.vectors, **kick.vectors}, {**self.marks, **kick.marks})
-
-
-@dataclass(frozen=True, slots=True)
-class Numbering(Generic[V]):
-    """One number for equal vectors, counted from 0."""
-
-    label: Callable[[V], Hashable]  # what equal vectors have in common
-    numbers: dict[Hashable, int] = field(default_factory=dict[Hashable, int])
-
-    def __call__(self, vectors: Sequence[V]) -> tuple[int, ...]:
-        numbers, label = self.numbers, self.label
-        return tuple([numbers.setdefault(label(x), len(numbers)) for x in vectors])
-
-    def state(self, vectors: Vectors[V]) -> Marked[V]:
-        return Marked(vectors, {name: self(each) for name, each in vectors.items()})
-
-    def kick(self, noise: Sequence[V], clients: int) -> Marked[V]:
-        """The noise of a step, which stands per client and draw, as entries of a state."""
-        rows = {Drawn(op): tuple(noise[n * clients : (n + 1) * clients]) for n, op in enumerate(NOISE)}
-        return self.state({key: row for key, row in rows.items() if row})
+def kick(noise: Sequence[V], clients: int) -> dict[Key, tuple[V, ...]]:
+    """The noise of a step, which stands per draw and client, as entries of a state."""
+    rows = {Drawn(op): tuple(noise[n * clients : (n + 1) * clients]) for n, op in enumerate(NOISE)}
+    return {key: row for key, row in rows.items() if row}
 
 
 class Algebra(Protocol[V, N]):
@@ -101,8 +56,6 @@ class Algebra(Protocol[V, N]):
     def graph(self) -> tuple[Vector, ...]: ...  # of their similarity
     @property
     def rows(self) -> tuple[Vector, ...] | None: ...  # weights that the instance chooses, one row per round
-    @property
-    def twins(self) -> Sequence[int]: ...  # of each client the first one with the same loss and weight
     def label(self, x: V) -> Hashable: ...
     def plus(self, vectors: Sequence[V]) -> V: ...
     def scaled(self, factor: fmpq, x: V) -> V: ...
@@ -119,43 +72,26 @@ class Algebra(Protocol[V, N]):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Place(Generic[V, N]):
-    """Where a rule is evaluated: a state beside the noise of this step, what was drawn, and the values of scalars.
-
-    `moment`: what clients compute at this moment of the run, in all its outcomes, by the rule and the numbers of all
-    that it reads there; `here`: the same of this place alone, and means over the clients.
-    """
+    """Where a rule is evaluated: a state beside the noise of this step, what was drawn, and the values of scalars."""
 
     algebra: Algebra[V, N]
-    state: Marked[V]
+    state: State[V]
     draw: Draw
     scalars: Mapping[Tree, fmpq]
     row: int = 0  # of the weights that the instance chooses
     turn: bool = True  # whether E divides the step
     last: int = 0  # of a measure: the other client, or the coordinate
-    moment: Memory = field(default_factory=Memory)
-    here: Memory = field(default_factory=Memory)
+    means: dict[Rule, V] = field(default_factory=dict[Rule, V])  # which every client reads, computed once
+    looked: dict[Weights, Vector] = field(default_factory=dict[Weights, Vector])  # weights that depend on the state
 
     def scalar(self, tree: Tree | None) -> fmpq:
         return ONE if tree is None else tree if isinstance(tree, fmpq) else self.scalars[tree]
 
-    def over(self, part: Rule | Atom, of: Callable[[Any, int], Given]) -> list[Given]:
-        """`of` a rule or an atom at every client; from the same vectors, with the same noise, it is computed once."""
-        vectors, marks, n = self.state.vectors, self.state.marks, len(self.algebra.p)
-        own_vectors, drawn = reads(part), [self.draw.batch] if self.draw.batch else []
-        if own_vectors is not None:
-            names, memory = list(own_vectors), self.moment
-        else:  # it may depend on the other clients: on all of this place
-            names, memory = [name for name, each in vectors.items() if len(each) > 1], self.here
-            drawn.append(self.draw.counts)
-        rows, values = [marks[name] for name in names if name in marks], list[Given]()
-        spend(n)
-        for i, twin in enumerate(self.algebra.twins):
-            own = [row[i if len(row) > 1 else 0] for row in rows]
-            key = (part, twin, *own, *[x[i] for x in drawn])
-            if key not in memory:
-                memory[key] = of(part, i)
-            values.append(memory[key])
-        return values
+    def over(self, part: Given, of: Callable[[Given, int], W]) -> list[W]:
+        """`of` a rule or an atom at every client."""
+        clients = len(self.algebra.p)
+        spend(clients)
+        return [of(part, i) for i in range(clients)]
 
     def weights(self, weights: Weights) -> Vector:
         """One weight per client."""
@@ -166,23 +102,22 @@ class Place(Generic[V, N]):
             return self.weights(weights.inside)
         if weights.op == "chosen" and rows is not None:
             return rows[min(self.row, len(rows) - 1)]
-        if (weights,) not in self.here:  # the same for all clients
-            self.here[weights,] = self.algebra.weighed(weights, self)
-        return self.here[weights,]
+        if weights not in self.looked:
+            self.looked[weights] = self.algebra.weighed(weights, self)
+        return self.looked[weights]
 
     def vector(self, rule: Rule, i: int) -> V:
         """The value of a rule for client i (any i where only the server is read)."""
         if rule.op == "name":
-            entries = self.state.vectors[rule.name]
+            entries = self.state[rule.name]
             return entries[i if len(entries) > 1 else 0]
         match rule.op:
             case "mean" | "sampled" | "weighted":
-                if (rule,) not in self.here:
-                    self.here[rule,] = self.algebra.combined(self.shares(rule), self.over(rule.args[0], self.vector))
-                return self.here[rule,]
+                if rule not in self.means:
+                    self.means[rule] = self.algebra.combined(self.shares(rule), self.over(rule.args[0], self.vector))
+                return self.means[rule]
             case "neighbours":
-                each = [self.vector(rule.args[0], j) for j in range(len(self.algebra.p))]
-                return self.algebra.combined(self.algebra.graph[i], each)
+                return self.algebra.combined(self.algebra.graph[i], self.over(rule.args[0], self.vector))
             case "other":
                 return self.vector(rule.args[0], self.last)
             case _:
@@ -192,7 +127,7 @@ class Place(Generic[V, N]):
         if rule.op == "*":
             return self.algebra.scaled(self.scalar(rule.factor), x[0])
         if rule.op in ("noisy", "again"):
-            noise = self.state.vectors.get(Drawn(rule.op))
+            noise = self.state.get(Drawn(rule.op))
             return x[0] if noise is None else self.algebra.plus((x[0], noise[i]))
         return self.algebra.applied(rule, self, i, x)
 
@@ -223,9 +158,9 @@ class Place(Generic[V, N]):
         weights = [self.scalar(factor) for factor, _ in number]
         return self.algebra.total(weights, [self.number(atom, i) for _, atom in number])
 
-    def carried(self, rules: Mapping[str, Rule], server: bool) -> Vectors[V]:
+    def carried(self, rules: Mapping[str, Rule], server: bool) -> State[V]:
         """The vectors after one phase, at the server or at every client."""
-        kept = {key: each for key, each in self.state.vectors.items() if not isinstance(key, Drawn)}
+        kept = {key: each for key, each in self.state.items() if not isinstance(key, Drawn)}
         if server:
             return {**kept, **{name: (self.vector(rule, 0),) for name, rule in rules.items()}}
         return {**kept, **{name: tuple(self.over(rule, self.vector)) for name, rule in rules.items()}}

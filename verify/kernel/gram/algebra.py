@@ -18,8 +18,8 @@ from ..core.loss import ONE, Vector
 from ..core.method import Atom, Rule, Weights
 from ..core.randomness import STATES
 from ..core.rational import affordable
-from ..core.replay import Law, Unmarked
-from ..core.walk import Marked, Numbering, Place
+from ..core.replay import Law
+from ..core.walk import Place, State, kick
 from .form import NOTHING, Form, OutOfReach, Vec, inner, leaf, mixed, number, square, total
 from .variables import OF_ALL, Leaves
 
@@ -49,12 +49,8 @@ class Combinations:
     def p(self) -> Vector:
         return self.leaves.p
 
-    @property
-    def twins(self) -> Sequence[int]:
-        return range(len(self.p))
-
     def label(self, x: Vec) -> Hashable:
-        return label(x)
+        return (x.weight.p, x.weight.q, *((name, c.p, c.q) for name, c in sorted(x.terms.items())))
 
     def plus(self, vectors: Sequence[Vec]) -> Vec:
         return mixed([ONE] * len(vectors), vectors)
@@ -140,11 +136,6 @@ def _form(x: Number) -> Form:
     return x
 
 
-def label(x: Vec) -> Hashable:
-    """What equal combinations have in common."""
-    return (x.weight.p, x.weight.q, *((name, c.p, c.q) for name, c in sorted(x.terms.items())))
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class Signs:
     """Noise s v_i with fair signs s, of which every outcome is followed."""
@@ -153,14 +144,14 @@ class Signs:
     shared: bool  # whether all clients have one sign in a step
     steps: tuple[int, ...] | None  # that have noise, counted from 0 over all rounds; None: all
 
-    def kicks(self, draws: int) -> list[Marked[Vec]]:
+    def kicks(self, draws: int) -> list[State[Vec]]:
         """What the noise of a step may be where every client draws so often; each is as probable as the others."""
-        rows, mark = self.v * draws, Numbering(label)
+        rows = self.v * draws
         if not self.shared:
             affordable(2 ** len(rows), SCENARIOS, "point")
         every = [(sign,) * len(rows) for sign in (ONE, -ONE)] if self.shared else product((ONE, -ONE), repeat=len(rows))
         turned = [tuple(mixed([sign], [v]) for sign, v in zip(signs, rows, strict=True)) for signs in every]
-        return [mark.kick(kick, len(self.v)) for kick in turned]
+        return [kick(moved, len(self.v)) for moved in turned]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -175,12 +166,11 @@ class Scenarios:
         if not noisy or noise is None or (noise.steps is not None and step not in noise.steps):
             return law
         kicks = noise.kicks(self.draws)
-        return [(x.beside(kick), draw, q / len(kicks)) for x, draw, q in law for kick in kicks]
+        return [({**x, **moved}, draw, q / len(kicks)) for x, draw, q in law for moved in kicks]
 
-    def joined(self, states: list[Unmarked[Vec]]) -> Law[Vec]:
-        affordable(len(states), STATES if self.noise is None else SCENARIOS, "point")
-        mark = Numbering(label)
-        return [(mark.state(vectors), draw, q) for vectors, draw, q in states]
+    def joined(self, law: Law[Vec]) -> Law[Vec]:
+        affordable(len(law), STATES if self.noise is None else SCENARIOS, "point")
+        return law
 
     def shortened(self, law: Law[Vec], names: list[str]) -> Law[Vec]:
         return law

@@ -108,7 +108,7 @@ def drawing(
         whole: dict[str, Rotated | Mixture] = {op: mix(problem.p, one) for op, one in each.items() if method.reads(op)}
         batches = tuple(tuple(risk for _, risk in own) for own in risks)
         data = DataPoints(batches, whole, oracle_of(fields.get("oracle"), method, C, d, T), shared)
-        problem = replace(problem, data=data, twins=range(C) if data.oracle.step else problem.twins)
+        problem = replace(problem, data=data)
     elif tables and method.reads("oracle", "batch_grad", *WHOLE):
         if len(tables) < C:
             raise Rejected("instance.clients: got tables and others, expected tables alone")
@@ -118,7 +118,7 @@ def drawing(
         }
         oracle = oracle_of(fields.get("oracle"), method, C, d, T)
         data = DataPoints(tuple((table,) for table in tables), mixed, oracle, shared)
-        problem = replace(problem, data=data, twins=range(C) if oracle.step else problem.twins)
+        problem = replace(problem, data=data)
     elif "minibatch" in fields or "oracle" in fields:
         raise Malformed("instance: got minibatches or an oracle, expected them of clients with data points alone")
     return problem, drawn(clients, chances, shared, "instance.minibatch")

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from ..core.loss import ONE
 from ..core.measures import Indices
 from ..core.method import Measure
-from ..core.replay import Replay, reads_noise
+from ..core.replay import Replay
 from ..core.walk import N, V
 
 
@@ -36,6 +36,5 @@ def outcomes(
     replay: Replay[V, N], measure: Measure, clients: Sequence[int], r: int, done: int, t: int, k: int
 ) -> list[N]:
     """The number of a measure in every state of a law, as if that were certain, for each of these clients."""
-    noisy = reads_noise(measure.terms)
-    moments = [replay.outcomes([(x, draw, ONE)], t, k, noisy) for x, draw, _ in replay.law(r, done)]
-    return [replay.mean(moment, measure.terms, i) for moment in moments for i in clients]
+    certain = [[(x, draw, ONE)] for x, draw, _ in replay.law(r, done)]
+    return [replay.expected(measure.terms, i, law, t, k) for law in certain for i in clients]

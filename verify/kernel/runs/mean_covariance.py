@@ -12,15 +12,14 @@ from dataclasses import dataclass
 
 from flint import fmpq
 
-from ..core.budget import label, summed
+from ..core.budget import summed
 from ..core.loss import ONE, Vector, combine, ldl_of_upper, minus, scaled
 from ..core.randomness import STATES, Draw, Noise
 from ..core.rational import affordable
-from ..core.replay import Law, Unmarked, Weighted
-from ..core.walk import Key, Marked, Numbering
+from ..core.replay import Law, Weighted
+from ..core.walk import Key, State, kick
 
 COVARIANCE = 1_000_000  # products of entries
-State = dict[Key, tuple[Vector, ...]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,34 +38,32 @@ class MeanAndCovariance:
         if not noisy:
             return law
         noise, clients = self.noise.at(step), len(law[0][1].counts)
-        mark: Numbering[Vector] = Numbering(label)
-        kicks, none = noise.kicks(), mark.kick(noise.none, clients)
-        outcomes: Law[Vector] = [(x.beside(none), draw, q) for x, draw, q in law]
+        kicks, none = noise.kicks(), kick(noise.none, clients)
+        outcomes: Law[Vector] = [({**x, **none}, draw, q) for x, draw, q in law]
         draws = by_draw(law) if kicks else []
         affordable(len(outcomes) + 3 * len(kicks) * len(draws), STATES, "instance.noise")
-        turned = [tuple(scaled(sign, v) for v in kick) for kick in kicks for sign in (ONE, -ONE)]
-        signed = [mark.kick(kick, clients) for kick in turned]
+        turned = [tuple(scaled(sign, v) for v in moved) for moved in kicks for sign in (ONE, -ONE)]
+        signed = [kick(moved, clients) for moved in turned]
         for x, draw, chance in draws:
-            outcomes.append((x.beside(none), draw, -len(kicks) * chance))
-            outcomes += [(x.beside(kick), draw, chance / 2) for kick in signed]
+            outcomes.append(({**x, **none}, draw, -len(kicks) * chance))
+            outcomes += [({**x, **moved}, draw, chance / 2) for moved in signed]
         return outcomes
 
-    def joined(self, states: list[Unmarked[Vector]]) -> Law[Vector]:
-        mark: Numbering[Vector] = Numbering(label)
-        return [(mark.state(vectors), draw, q) for vectors, draw, q in states]
+    def joined(self, law: Law[Vector]) -> Law[Vector]:
+        return law
 
     def shortened(self, law: Law[Vector], names: list[str]) -> Law[Vector]:
         """Fewer points where there are many: only these vectors are read again, by what they are after a round."""
-        vectors = law[0][0].vectors
+        vectors = law[0][0]
         entries = sum(len(vectors[name]) * len(vectors[name][0]) for name in names)
         if not self.shortens or len(law) <= 2 * entries + 1:
             return law
-        return self.joined(condensed([(x.vectors, draw, q) for x, draw, q in law], names))
+        return condensed(law, names)
 
 
 def by_draw(law: Law[Vector]) -> list[Weighted[Vector]]:
     """For each draw, one state (any will do) and the probability of the draw."""
-    first: dict[Draw, Marked[Vector]] = {}
+    first: dict[Draw, State[Vector]] = {}
     chances: defaultdict[Draw, fmpq] = defaultdict(fmpq)
     for state, draw, weight in law:
         first.setdefault(draw, state)
@@ -74,7 +71,7 @@ def by_draw(law: Law[Vector]) -> list[Weighted[Vector]]:
     return [(state, draw, chances[draw]) for draw, state in first.items()]
 
 
-def condensed(states: list[Unmarked[Vector]], names: list[str]) -> list[Unmarked[Vector]]:
+def condensed(states: Law[Vector], names: list[str]) -> Law[Vector]:
     """The law of these vectors on few points with the same mean and covariance; the other vectors are forgotten."""
     shapes = [(name, len(states[0][0][name])) for name in names]
     d = len(states[0][0][names[0]][0])
@@ -91,9 +88,9 @@ def condensed(states: list[Unmarked[Vector]], names: list[str]) -> list[Unmarked
     return [(unflattened(point, shapes, d), states[0][1], weight) for point, weight in points]
 
 
-def unflattened(entries: Vector, shapes: Sequence[tuple[str, int]], d: int) -> State:
+def unflattened(entries: Vector, shapes: Sequence[tuple[str, int]], d: int) -> dict[Key, tuple[Vector, ...]]:
     """Vectors of d entries, so many of each name."""
-    vectors, state = [entries[n : n + d] for n in range(0, len(entries), d)], State()
+    vectors, state = [entries[n : n + d] for n in range(0, len(entries), d)], dict[Key, tuple[Vector, ...]]()
     for name, size in shapes:
         state[name], vectors = tuple(vectors[:size]), vectors[size:]
     return state

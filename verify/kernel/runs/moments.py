@@ -13,7 +13,7 @@ from itertools import product
 
 from flint import arb, arb_mat, fmpq, fmpq_mat
 
-from ..core.budget import label, paid, price, spend, summed
+from ..core.budget import paid, price, spend, summed
 from ..core.expression import Tree, Value
 from ..core.loss import ONE, ZERO, ClientLoss, Loss, Matrix, Vector, dot
 from ..core.measures import Indices, Measures
@@ -22,14 +22,14 @@ from ..core.problem import Here, Problem
 from ..core.randomness import Draw, Draws, Noise
 from ..core.rational import Rejected, affordable
 from ..core.run import LOSSES, Fields, noisy
-from ..core.walk import Drawn, Key, Marked, Numbering, Place, Vectors
+from ..core.walk import Drawn, Place, State, kick
 from ..losses.pieces import Pieces
 from ..losses.rotated import Rotated
 from ..losses.sample import Sample
 from ..losses.spline import Curves, Spline
 from ..losses.table import Mixture, Penalty, Table
 from .data import data_of
-from .mean_covariance import State, unflattened
+from .mean_covariance import unflattened
 
 EXACT, SIZE = 40_000, 144  # bits of the last round, of entries of a vector of moments
 LINEAR = ("name", "+", "*", "mean", "sampled", "zero", "start", "noisy", "again")  # affine whatever the losses are
@@ -74,7 +74,7 @@ class Boxed:
     scalars: Mapping[Tree, fmpq]
     noise: Noise
 
-    def state(self, x: Vector, whole: bool) -> State:
+    def state(self, x: Vector, whole: bool) -> State[Vector]:
         """The server's vectors, and if `whole` those of all clients, from their entries."""
         shapes = [(name, 1) for name in self.method.server]
         shapes += [(name, len(self.problem.p)) for name in self.method.client] if whole else []
@@ -91,13 +91,13 @@ class Boxed:
         """The map that `of` is, from its values at 0, at the unit vectors, and at every sign."""
         D, none = self.entries(whole), self.noise.none
 
-        def at(x: Vector, kick: tuple[Vector, ...] = none) -> Vector:
-            state = alone(self.state(x, whole)).beside(noise_of_step(kick, len(self.problem.p)))
+        def at(x: Vector, noise: tuple[Vector, ...] = none) -> Vector:
+            state = {**self.state(x, whole), **kick(noise, len(self.problem.p))}
             return of(Place(self.problem, state, draw, self.scalars))
 
         offset = at((ZERO,) * D)
         units = [at(tuple(fmpq(j == k) for k in range(D))) for j in range(D)]
-        signs = [at((ZERO,) * D, kick) for kick in self.kicks]
+        signs = [at((ZERO,) * D, noise) for noise in self.kicks]
         apart = [[tuple(x - y for x, y in zip(end, offset, strict=True)) for end in ends] for ends in (units, signs)]
         noise = tuple(zip(*apart[1], strict=True)) or ((),) * len(offset)
         return Affine(tuple(zip(offset, *apart[0], strict=True)), noise)
@@ -106,13 +106,13 @@ class Boxed:
         """Every phase under every draw on which it depends: whether clients' vectors are there before it."""
         phases, first = self.method.phases, self.draws[0][0]
 
-        def flat(state: Vectors[Vector]) -> Vector:
+        def flat(state: State[Vector]) -> Vector:
             names = [*self.method.server, *self.method.client]
             return tuple(x for name in names if name in state for vector in state[name] for x in vector)
 
         def last(place: Here) -> Vector:
-            ended = alone(place.carried(phases["end"], False))
-            after = replace(place, state=ended, moment={}, here={}).carried(phases["update"], True)
+            ended = place.carried(phases["end"], False)
+            after = replace(place, state=ended, means={}, looked={}).carried(phases["update"], True)
             return flat({name: after[name] for name in self.method.server})
 
         yield "begin", False, first, ONE, lambda place: flat(place.carried(phases["begin"], False))
@@ -228,7 +228,7 @@ class Followed:
         return times(form, y)[0, 0] * share
 
 
-def followed(boxed: Boxed, low: Vector, high: Vector, first: Vectors[Vector], E: int, T: int) -> Followed:
+def followed(boxed: Boxed, low: Vector, high: Vector, first: State[Vector], E: int, T: int) -> Followed:
     """Rejected unless the run stays in the box, all rules are affine there, and losses quadratic where it reads."""
     method, problem = boxed.method, boxed.problem
     blocks = [rule for block in method.phases.values() for top in block.values() for rule in top.all()]
@@ -357,23 +357,10 @@ def _balls(x: Array) -> arb_mat:
     return x if isinstance(x, arb_mat) else arb_mat([[arb(entry) for entry in row] for row in x.tolist()])
 
 
-def alone(vectors: Vectors[Vector]) -> Marked[Vector]:
-    """A state whose vectors are all told apart: what is computed in it is looked up nowhere else."""
-    marks, n = dict[Key, tuple[int, ...]](), 0
-    for name, each in vectors.items():
-        marks[name] = tuple(range(n, n + len(each)))
-        n += len(each)
-    return Marked(vectors, marks)
-
-
-def noise_of_step(kick: tuple[Vector, ...], clients: int) -> Marked[Vector]:
-    mark: Numbering[Vector] = Numbering(label)
-    return alone(mark.kick(kick, clients).vectors)
-
-
 def with_rough(place: Here, bent: tuple[Vector, ...]) -> Here:
     """The place with this noise of the Hessians, where they have some."""
-    return replace(place, state=place.state.beside(alone({Drawn("noisy_hess"): bent}))) if bent else place
+    state = {**place.state, Drawn("noisy_hess"): bent}
+    return replace(place, state=state, means={}, looked={}) if bent else place
 
 
 def rough_draws(noise: Noise) -> list[tuple[Vector, ...]]:
@@ -417,7 +404,7 @@ class Box:
             method = replay.method
             if method.reads(*SOLVED):  # rejects what is not strongly convex
                 replay.law(0, 0)
-                replay.expected(measure.terms, 0, 0, -1, 0, 0)
+                replay.expected(measure.terms, 0, replay.law(0, -1), 0, 0)
             noise, none = self.noise, tuple(ZERO for _ in self.noise.v[0])
             kicks = replace(noise, h=(none,) * len(noise.h)).kicks()
             scalars = replay.scalars(method.scalars, 0, 0)

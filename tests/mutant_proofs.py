@@ -24,10 +24,10 @@ from fedaudit.verify.kernel.core.budget import metered
 from fedaudit.verify.kernel.core.claim import KINDS
 from fedaudit.verify.kernel.core.expression import parse_relation
 from fedaudit.verify.kernel.core.rational import Malformed, Node, Rejected
-from fedaudit.verify.kernel.core.world import SETTINGS
 from fedaudit.verify.kernel.proofs import proof
 from fedaudit.verify.kernel.proofs.judgement import Judgement, same
 from fedaudit.verify.kernel.proofs.rules.facts import FACTS
+from fedaudit.verify.kernel.worlds.registry import SETTINGS
 from fedaudit.verify.proposals import measured_runs as measured
 from fedaudit.verify.proposals.edges import instances_of
 from fedaudit.verify.proposals.measured_runs import Disagreement, Effort, measure_on
@@ -300,9 +300,9 @@ def _another_claim(original: Original, mutant: Any) -> str:
 class Runs:
     """Exact runs of the claim of an unchanged file, admitted once: one judgement of a mutant is measured on them."""
 
-    reading: measured.Reading
+    reading: measured.ProofReading
     names: Mapping[str, Any]
-    instances: Sequence[measured.Instance]
+    instances: Sequence[measured.AdmittedRun]
 
     @classmethod
     def of(cls, file: Mapping[str, Any]) -> Runs:

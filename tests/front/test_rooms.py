@@ -139,7 +139,7 @@ def test_the_core_of_the_kernel_is_read_in_the_order_of_its_page() -> None:
 
 def test_the_core_of_the_kernel_loads_nothing_above_it_for_a_plain_refutation() -> None:
     from fedaudit.verify import kernel
-    from fedaudit.verify.kernel.core.world import recorded
+    from fedaudit.verify.kernel.core.layers import recorded
 
     path = ROOT / "tests" / "certificates" / "run" / "scaffold-descent.json"
     with recorded() as loaded:

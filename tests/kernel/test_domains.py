@@ -35,7 +35,7 @@ SECTIONS = ("constants", "parameters", "values", "quantities", "sizes", "steps",
 
 def needed(claim: dict[str, Any]) -> dict[str, int]:
     """Names that the claim reads from an instance, and their number of indices (-1: a symbol)."""
-    return dict(read(Node(claim, "claim")).needs())
+    return dict(read(Node(claim, "claim")).needs)
 
 
 def domain_of(identifier: str, name: str) -> str | None:

@@ -28,7 +28,7 @@ from fedaudit.verify.kernel.core.budget import metered
 from fedaudit.verify.kernel.core.expression import parse
 from fedaudit.verify.kernel.core.method import Method
 from fedaudit.verify.kernel.core.rational import Malformed, Node, Rejected
-from fedaudit.verify.kernel.core.read_method import method_of
+from fedaudit.verify.kernel.core.read_method import read as read_method
 from fedaudit.verify.kernel.proofs.polynomials import ONE, Form, Polynomial
 from fedaudit.verify.kernel.proofs.rules.premise import framed
 from fedaudit.verify.kernel.proofs.vectors.combinations import ANY, MEAN, SAMPLED, Name, Normal, Vec
@@ -523,7 +523,7 @@ def compared(seed: int, tally: Tally) -> None:
 def measurable(setup: Setup, guess: Guess) -> bool:
     """Whether a method may have these measures: drawn clients between rounds are the proof's alone."""
     try:
-        method_of(method_with(setup, guess.measures))
+        read_method(Node(method_with(setup, guess.measures), "method"))
     except Malformed:
         return False
     return True

@@ -35,8 +35,8 @@ from fedaudit.bounds.language.row_list import Recorded
 from fedaudit.errors import UserError
 
 from ..kernel import Malformed, Rejected, load
-from ..kernel.core.check import is_instance
 from ..kernel.core.rational import BYTES as SIZE
+from ..kernel.gram.lower_end import is_instance
 from ..kernel.gram.point_proof import is_proof
 from ..kernel.proofs.proof import FORMAT as PROOF
 from ..kernel.proofs.proof import is_one

@@ -16,8 +16,8 @@ from .. import kernel
 from ..kernel.core.check import assume
 from ..kernel.core.claim import read as read_claim
 from ..kernel.core.expression import Evaluator, free
+from ..kernel.core.layers import recorded
 from ..kernel.core.rational import Node, shown
-from ..kernel.core.world import recorded
 from ..kernel.proofs.proof import RULES
 
 if TYPE_CHECKING:

@@ -6,14 +6,15 @@ instance that refutes nothing; `admissible` and `evaluate` serve a search;
 """
 
 from .core.budget import TooLarge
-from .core.check import INSTANCE, Accepted, attains, check, claimed
+from .core.check import Accepted, check, claimed
 from .core.rational import Malformed, Rejected, load
-from .core.world import inputs
 from .gram.form import Form, OutOfReach, UnknownAssumption, Vec
+from .gram.lower_end import INSTANCE, attains
 from .gram.point_proof import Proved, prove
 from .gram.programme import Programme, programme
 from .gram.variables import Entry
 from .service.trials import admissible, admit, evaluate, world
+from .worlds.registry import inputs
 
 __all__ = [
     "INSTANCE", "Accepted", "Entry", "Form", "Malformed", "OutOfReach", "Programme", "Proved", "Rejected", "TooLarge",

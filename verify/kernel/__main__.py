@@ -9,9 +9,10 @@ from __future__ import annotations
 import sys
 from typing import cast
 
-from .core.check import attains, check, is_instance
+from .core.check import check
 from .core.claim import read
 from .core.rational import Malformed, Node, Rejected, load, shown
+from .gram.lower_end import attains, is_instance
 from .gram.point_proof import is_proof, prove
 from .proofs import proof as proofs
 from .proofs.formula_text import told

@@ -38,7 +38,7 @@ from ..kernel.core.expression import (
     parse_relation,
 )
 from ..kernel.core.rational import Malformed, Node, Rejected, shown
-from ..kernel.core.read_method import method_of
+from ..kernel.core.read_method import read as read_method
 from ..kernel.core.world import World
 from ..kernel.proofs.forms import substituted
 from ..kernel.proofs.judgement import Judgement, told
@@ -173,6 +173,11 @@ def _put(relation: Relation, values: Mapping[str, Tree]) -> Relation:
     return (name, substituted(left, values), substituted(right, values)) if values else relation
 
 
+def _needs(method: Mapping[str, Any]) -> frozenset[tuple[str, int]]:
+    """What the rules of a method, as data, read of the claim."""
+    return read_method(Node(method, "method")).needs
+
+
 def _extended(claim: Mapping[str, Any], frame: Mapping[str, Any]) -> dict[str, Any]:
     """The claim whose method measures besides what only the proof does; measures have no sign but their value's.
 
@@ -185,7 +190,7 @@ def _extended(claim: Mapping[str, Any], frame: Mapping[str, Any]) -> dict[str, A
         for name, entry in frame.get(part, {}).items():
             wider = {**method, part: {**method.get(part, {}), name: entry}}
             try:
-                more = method_of(wider).needs() - method_of(method).needs()
+                more = _needs(wider) - _needs(method)
             except (Malformed, Rejected):
                 continue
             if {symbol for symbol, _ in more} <= set(claim["domains"]):  # other numbers no instance gives

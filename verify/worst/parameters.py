@@ -111,7 +111,7 @@ class RunClaim:
     @cached_property
     def parameters(self) -> list[str]:
         """What else the claim or the method reads as one number, but what a run itself says."""
-        read = {name for name, arity in {*self.claim.needs(), *self.method.needs()} if arity < 0}
+        read = {name for name, arity in {*self.claim.needs, *self.method.needs} if arity < 0}
         own = {*self.sizes.values(), *self.claim.for_all, *self.constants, *self.method.measures, "D", "Gamma", "p"}
         own |= {self.drawn}
         return sorted(name for name in read - own if name in self.claim.domains)
@@ -119,7 +119,7 @@ class RunClaim:
     @cached_property
     def steps(self) -> dict[str, int]:
         """Step sizes that the claim leaves open, with their number of indices."""
-        open_ = {name: arity for name, arity in self.method.needs() if arity > 0 and name not in self.claim.choose}
+        open_ = {name: arity for name, arity in self.method.needs if arity > 0 and name not in self.claim.choose}
         return {name: arity for name, arity in open_.items() if name not in self.method.before}
 
     @property

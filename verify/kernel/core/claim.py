@@ -8,7 +8,10 @@ from functools import cached_property
 from flint import fmpq
 
 from .expression import DOMAINS, Relation, Tree, free, inhabits, parse, parse_relation
+from .layers import load
+from .method import Method
 from .rational import Malformed, Node
+from .read_method import read as read_method
 
 Assumption = tuple[str, tuple[str, ...]]
 KINDS = ("inequality", "identity", "exists", "order", "experiment")
@@ -34,11 +37,13 @@ class Claim:
     def assumptions(self) -> tuple[Assumption, ...]:
         return (*self.let, *self.implicit)
 
-    def needs(self) -> frozenset[tuple[str, int]]:
-        return self.read
+    @cached_property
+    def algorithm(self) -> Method:
+        """The method of a run, with a meaning for each of its rules."""
+        return read_method(Node(self.method, "claim.method"))
 
     @cached_property
-    def read(self) -> frozenset[tuple[str, int]]:
+    def needs(self) -> frozenset[tuple[str, int]]:
         """Symbols (with -1) and quantities (with their number of indices) that an instance must give."""
         inside = {name for _, *sides in (*self.when, *self.then) for side in sides for name in free(side)}
         ends = {name for both in self.for_all.values() for end in both for name in free(end)}
@@ -61,7 +66,7 @@ class Claim:
 
     def parameters(self, node: Node, taken: set[str]) -> dict[str, fmpq]:
         """Free scalars of an instance, under names of the claim that nothing else gives."""
-        entries, needs = node.mapping(), self.needs()
+        entries, needs = node.mapping(), self.needs
         taken = taken | {name for name, arity in needs if arity >= 0 and (name, -1) not in needs}
         if clash := (taken | set(self.for_all)) & set(entries):
             raise Malformed(f"{node.where}: got {sorted(clash)}, expected names that the instance does not give twice")
@@ -113,13 +118,7 @@ def read(node: Node) -> Claim:
     if (claim.setting == "run") != ("method" in fields) or ("means" in fields and "method" not in fields):
         raise node.malformed("a method exactly where the setting is 'run'")
     if "form" in fields:
-        identity = read(fields["form"])
-        sides = [side for _, side, _ in claim.then] if claim.setting == "order" else []
-        if identity.form is not None or len(identity.then) != 1 or identity.then[0][0] != "=":
-            raise fields["form"].malformed("one identity, without a form of its own")
-        if identity.then[0][2] not in sides:
-            raise fields["form"].malformed("an identity whose right side is a left side of this order claim")
-        claim = replace(claim, form=fields["form"].raw)
-    if missing := {name for name, _ in claim.needs()} - set(domains):
+        claim = replace(claim, form=load("..worlds.closed_form").form_of(claim, fields["form"]))
+    if missing := {name for name, _ in claim.needs} - set(domains):
         raise Malformed(f"claim.domains: got none for {sorted(missing)}, expected one for every symbol and quantity")
     return claim

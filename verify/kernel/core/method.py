@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 
 from .expression import Tree, free
@@ -18,23 +18,13 @@ PICKED = {"picked": (("T",),), "picked_step": (("T",), ("t",))}  # laws of a mea
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """An operation on vectors; `factor` is the scalar of "*" and of proximal points. "name" and "point" have a name.
-
-    Rules are what values are looked up by, so the hash is computed once, from those of the arguments.
-    """
+    """An operation on vectors; `factor` is the scalar of "*" and of proximal points. "name" and "point" have a name."""
 
     op: str
     args: tuple[Rule, ...] = ()
     factor: Tree | None = None
     name: str = ""
     weights: Weights | None = None  # of the operation "weighted"
-    hashed: int = field(init=False, compare=False, repr=False)
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "hashed", hash((self.op, self.args, self.factor, self.name, self.weights)))
-
-    def __hash__(self) -> int:
-        return self.hashed
 
     def parts(self) -> list[Part]:
         return [*self.args, *_some(self.weights)]
@@ -144,19 +134,12 @@ class Method:
     def parts(self) -> tuple[Part, ...]:
         """All that its phases and measures are made of."""
         atoms = (atom for measure in self.measures.values() for _, atom in measure.terms)
-        return (*self._used, *inside(*atoms))
+        return (*self.rules, *inside(*atoms))
 
     @cached_property
-    def _used(self) -> tuple[Part, ...]:
+    def rules(self) -> tuple[Part, ...]:
         """All that its phases are made of."""
         return tuple(inside(*(rule for block in self.phases.values() for rule in block.values())))
-
-    @cached_property
-    def _ops(self) -> tuple[frozenset[str], frozenset[str], frozenset[str]]:
-        """The operations of rules and atoms, those of rules in phases, and the kinds of weights."""
-        used = frozenset(part.op for part in self._used if isinstance(part, Rule))
-        kinds = frozenset(part.op for part in self.parts if isinstance(part, Weights))
-        return frozenset(part.op for part in self.parts if not isinstance(part, Weights)), used, kinds
 
     @cached_property
     def scalars(self) -> tuple[Tree, ...]:
@@ -172,21 +155,19 @@ class Method:
 
     def weighs(self, *ops: str) -> bool:
         """Whether a rule or a measure uses weights of one of these kinds."""
-        return not self._ops[2].isdisjoint(ops)
+        return any(part.op in ops for part in self.parts if isinstance(part, Weights))
 
     def reads(self, *ops: str) -> bool:
         """Whether a rule or a measure contains one of these operations."""
-        return not self._ops[0].isdisjoint(ops)
+        return any(part.op in ops for part in self.parts if not isinstance(part, Weights))
 
     def rules_use(self, *ops: str) -> bool:
-        return not self._ops[1].isdisjoint(ops)
-
-    def needs(self) -> frozenset[tuple[str, int]]:
-        """Symbols (with -1) and quantities (with their number of indices) that its rules read."""
-        return self._needs
+        """Whether a rule of a phase contains one of these operations."""
+        return any(part.op in ops for part in self.rules if isinstance(part, Rule))
 
     @cached_property
-    def _needs(self) -> frozenset[tuple[str, int]]:
+    def needs(self) -> frozenset[tuple[str, int]]:
+        """Symbols (with -1) and quantities (with their number of indices) that its rules read."""
         return frozenset(name for tree in self.scalars for name in free(tree, INDICES))
 
     @cached_property

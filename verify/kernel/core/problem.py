@@ -14,11 +14,11 @@ from flint import arb, fmpq
 
 from .budget import label, paid, summed
 from .expression import FOLD, Value, power
+from .layers import load
 from .loss import ZERO, ClientLoss, Loss, Matrix, Vector, combine, dot, norm2, plus, scaled, semidefinite
 from .method import Atom, Rule, Weights
 from .rational import Malformed, Rejected, shown
 from .walk import Drawn, Given, Place
-from .world import load
 
 
 class Regulariser(Protocol):
@@ -155,9 +155,6 @@ class Problem:
                 raise Rejected("instance: got no minimiser, expected one, for the claim reads f_star")
             case _:
                 raise Malformed(f"method: got the number {atom.op!r}, expected one of an atom")
-
-    def square(self, x: Vector) -> fmpq:
-        return norm2(x)
 
     def total(self, weights: Sequence[fmpq], numbers: Sequence[fmpq]) -> fmpq:
         return summed([q * x for q, x in zip(weights, numbers, strict=True)])

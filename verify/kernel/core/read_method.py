@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Set
 from dataclasses import dataclass
-from functools import lru_cache
 
 from flint import fmpq
 
@@ -102,19 +100,6 @@ class Vectors:
         if law in ("of_mean", "around_mean") and not plain:
             raise node.malformed(f"one norm2 without noise for {law!r}")
         return Measure(at, terms, law if law in EXTREMES else "", law if law in LAWS else "", each_round)
-
-
-def method_of(raw: object) -> Method:
-    """The method that a claim carries: one object, read once."""
-    try:
-        return _read_once(json.dumps(raw))
-    except RecursionError:
-        raise Malformed("claim.method: got data nested too deeply, expected a few levels") from None
-
-
-@lru_cache(maxsize=64)
-def _read_once(text: str) -> Method:
-    return read(Node(json.loads(text), "claim.method"))
 
 
 def read(node: Node) -> Method:

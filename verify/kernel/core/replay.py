@@ -1,4 +1,4 @@
-"""The walk of a run: its law before every round and after every local step, phase by phase.
+"""The walk of a run: its law before every round and after every local step, phase by phase, and what is measured there.
 
 A law is a list of weighted states; all expectations are sums over it. How a law goes on from step to step is for
 `Following` to say: with every outcome of the noise (below), or as one of the layers above has it.
@@ -7,7 +7,7 @@ A law is a list of weighted states; all expectations are sums over it. How a law
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import product
@@ -17,15 +17,17 @@ from flint import fmpq
 
 from .budget import HASH, label, spend
 from .expression import Evaluator, Tree
+from .layers import load
 from .loss import ONE, Vector, plus, scaled
 from .method import NOISE, Method, Number, factors, rules, scalars
 from .randomness import STATES, Draw, Draws, Noise
 from .rational import Rejected, affordable
 from .walk import Algebra, Kept, Key, N, Place, State, V, kick
-from .world import load, tabled
+from .world import tabled
 
 Weighted = tuple[State[V], Draw, fmpq]  # a state, what was drawn in this round, its weight
 Law = list[Weighted[V]]
+Indices = tuple[int, ...]
 FIRST = 1_000  # steps of a first round
 
 
@@ -81,6 +83,8 @@ class Replay(Generic[V, N]):
     scalar: Callable[[Tree, Mapping[str, int], str], fmpq]  # the value of a scalar that rules and measures read
     settled: int | None = None  # a round from which on a law that does not change stays as it is
     where: str = "instance"
+    values: dict[tuple[str, Indices], N] = field(default_factory=dict[tuple[str, Indices], N])  # of measures
+    running: dict[tuple[str, Indices], list[N]] = field(default_factory=dict[tuple[str, Indices], "list[N]"])
     laws: dict[tuple[int, int], Law[V]] = field(default_factory=dict[tuple[int, int], "Law[V]"])  # in their order
 
     # time
@@ -129,6 +133,34 @@ class Replay(Generic[V, N]):
         places = self.places(law, t, k, factors(number), reads_noise(number), last)
         return self.algebra.total([q for _, q in places], [place.total(number, i) for place, _ in places])
 
+    # measures
+
+    def value(self, name: str, indices: Indices) -> N:
+        """A measure at these indices."""
+        if (name, indices) not in self.values:
+            self.values[name, indices] = self.measured(name, indices)
+        return self.values[name, indices]
+
+    def measured(self, name: str, indices: Indices) -> N:
+        measure = self.method.measures[name]
+        where = dict(zip(measure.at, indices, strict=True))
+        i, last = where.get("i", 1) - 1, where.get("j", where.get("n", 1)) - 1
+        if measure.extreme:
+            return load("..runs.extremes").extreme(self, name, where)
+        if measure.law:
+            return load("..runs.laws").measured(self, measure, where, i)
+        r, done, t, k = self.place(where)
+        weights = [self.scalar(factor, where, f"method.measures.{name}") for factor, _ in measure.terms]
+        each = [self.expected(((ONE, atom),), i, self.law(r, done), t, k, last) for _, atom in measure.terms]
+        return self.algebra.total(weights, each)
+
+    def place(self, where: Mapping[str, int]) -> tuple[int, int, int, int]:
+        """Where a measure looks: a round, how many of its local steps are taken (-1: none has begun), and t and k."""
+        first = self.method.counts_from
+        t, k = where.get("t", first) - first, where.get("k", -1 if "t" in where else 0)
+        r, done = self.round(t) if self.method.steps else (t, k)
+        return r, done, t, max(k, 0)
+
     # rounds
 
     def law(self, t: int, k: int) -> Law[V]:
@@ -148,15 +180,6 @@ class Replay(Generic[V, N]):
                 last, now = (s + 1, -1), self.ended(now, s)
             self.laws[last] = now
         return self.laws[t, k]
-
-    def rounds(self) -> Iterator[tuple[int, int]]:
-        """Rounds from the first on, and how many of the run are like it: 1, or all that are left of a law at rest."""
-        for t in range(self.T):
-            self.law(t, -1)  # which is paid for: a run may have more rounds than can be counted to
-            rests = self.settled is not None and t >= self.settled and load("..runs.rest").unchanged(self, t)
-            yield t, self.T - t if rests else 1
-            if rests:
-                return
 
     @property
     def everyone(self) -> Draw:

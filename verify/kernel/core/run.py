@@ -17,15 +17,14 @@ from flint import arb, fmpq
 from .assumptions import assumptions
 from .claim import Claim
 from .expression import Evaluator, Tree, Value, free
+from .layers import load
 from .loss import ONE, ZERO, ClientLoss, Loss, Vector, piecewise, quadratic
-from .measures import Indices, Measures
 from .method import BENT, Method
 from .problem import Problem, ball_or_rational, minimised
 from .randomness import SAMPLINGS, Draw, Draws, participation, read_noise
 from .rational import Malformed, Node, Rejected, affordable, shown
-from .read_method import method_of
-from .replay import EveryOutcome, Following, Replay
-from .world import Ranges, Reader, World, load, tabled
+from .replay import EveryOutcome, Following, Indices, Replay
+from .world import Ranges, Reader, World, tabled
 
 COUNT, POINTS = 1_000, 100_000
 LARGE, LONG = 10**9, 10**15  # rounds where a law stands still, where moments say all
@@ -53,7 +52,7 @@ class Measuring(Protocol):
 
 def read(node: Node, claim: Claim) -> World:
     fields = node.fields("C d E T p w0 constants clients noise", OPTIONAL)
-    method = method_of(claim.method)
+    method = claim.algorithm
     C, d = (fields[name].integer(1, COUNT) for name in ("C", "d"))
     long = "box" in fields
     E = fields["E"].integer(1, LARGE if long else COUNT)
@@ -66,7 +65,7 @@ def read(node: Node, claim: Claim) -> World:
     problem, draws = drawing(fields, method, claim, problem, T)
     problem = minimised(problem)
     values, Gamma = sizes(fields, method, d), problem.Gamma()
-    if Gamma is None and problem.minimisers is not None and ("Gamma", -1) in claim.needs():
+    if Gamma is None and problem.minimisers is not None and ("Gamma", -1) in claim.needs:
         raise Rejected("instance.clients: got no least value of f, expected one where the claim reads Gamma")
     values |= {} if Gamma is None else {"Gamma": Gamma}
     values |= constants(fields, claim, method, {"p", *values, *RESERVED, *method.measures})
@@ -97,18 +96,18 @@ def read(node: Node, claim: Claim) -> World:
     rests = method.brief and method.steady and problem.rows is None and noise.steps is None
     settled = (0 if problem.data is None else problem.data.settled) if rests else None
 
-    def replayed() -> Measures[Vector, fmpq]:
-        return Measures(Replay(method, problem, following, draws, E, T, scalar, settled))
+    def replayed() -> Replay[Vector, fmpq]:
+        return Replay(method, problem, following, draws, E, T, scalar, settled)
 
-    measures = replayed()
-    run: Callable[[], Measuring] = lambda: measures  # noqa: E731
+    replay = replayed()
+    run: Callable[[], Measuring] = lambda: replay  # noqa: E731
     if irrational:
         run = load("..runs.irrational_steps").by_precision(replayed)
     if long:
-        boxed = load("..runs.moments").boxed(fields, measures, problem, noise)
+        boxed = load("..runs.moments").boxed(fields, replay, problem, noise)
         run = lambda: boxed  # noqa: E731
     values |= {name: _rational(name, run().value(name, ())) for name, m in method.measures.items() if not m.at}
-    if unknown := {name for name, indices in method.needs() if indices < 0} - set(values):
+    if unknown := {name for name, indices in method.needs if indices < 0} - set(values):
         raise Malformed(f"method: got {sorted(unknown)}, expected scalars that the instance gives")
 
     def quantity(name: str, indices: tuple[int, ...]) -> Value:
@@ -121,7 +120,7 @@ def read(node: Node, claim: Claim) -> World:
     facts, bounds, pairs = assumptions(problem, method, noise, draws, kind, Gamma)
     known, plain = {*facts, *bounds, *pairs}, all(isinstance(f, Loss) for f in problem.losses)
     if not plain or any(name not in known and name not in claim.means for name, _ in claim.assumptions):
-        more = load("..runs.assumptions").assumptions(problem, measures.replay, noise, long)
+        more = load("..runs.assumptions").assumptions(problem, replay, noise, long)
         facts, bounds, pairs = {**facts, **more[0]}, {**bounds, **more[1]}, {**pairs, **more[2]}
     return World(values, ranges, quantity, facts, bounds, pairs, listed)
 
@@ -203,7 +202,7 @@ def constants(fields: Fields, claim: Claim, method: Method, taken: set[str]) -> 
         raise Malformed(f"instance.constants: got {sorted(clash)}, expected names that the run does not give itself")
     values = {name: claim.number(name, entry, least=0) for name, entry in entries.items()}
     free = claim.parameters(fields["parameters"], taken - {"p"} | set(values)) if "parameters" in fields else {}
-    named = {arg for _, args in claim.assumptions for arg in args} | {name for name, _ in method.needs()}
+    named = {arg for _, args in claim.assumptions for arg in args} | {name for name, _ in method.needs}
     several = [n for n, x in free.items() if claim.domains[n] == "count" and n not in named and x != 1]
     if noisy(fields) and several:  # nothing else says what they do to the noise
         raise Rejected(f"instance.parameters: got {several} other than 1, expected batches of one point")
@@ -222,7 +221,7 @@ def ranges_of(method: Method, C: int, d: int, E: int, T: int) -> Ranges:
 
 def steps_of(node: Node | None, claim: Claim, method: Method, values: dict[str, fmpq], E: int, T: int) -> Steps:
     """Every quantity that the method's rules read: chosen by the claim, or given by the instance; positive."""
-    needed = {name: arity for name, arity in method.needs() if arity > 0}
+    needed = {name: arity for name, arity in method.needs if arity > 0}
     entries = node.mapping() if node is not None else {}
     if taken := set(needed) & {"p", *method.measures}:
         raise Malformed(f"method: got {sorted(taken)} in its rules, expected names that are no measures")

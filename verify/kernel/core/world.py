@@ -1,22 +1,16 @@
-"""A world of numbers: what an instance says, as tables and one function, and how it answers a claim.
-
-Which module reads the instances of which setting stands here too; a module above the core is loaded when a certificate
-asks for it, and `recorded` says which were.
-"""
+"""A world of numbers: what an instance says, as tables and one function, and how it answers a claim."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Mapping, Sequence
-from contextlib import contextmanager
-from contextvars import ContextVar
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from importlib import import_module
-from typing import Any, Protocol, TypeVar
+from typing import Protocol, TypeVar
 
 from flint import fmpq
 
 from .claim import Claim
 from .expression import Domains, Relation, Value, decide, inhabits
+from .layers import load
 from .rational import Malformed, Node, Rejected, shown
 
 Ranges = dict[str, tuple[tuple[int, int], ...]]  # quantity -> the least and the largest value of each of its indices
@@ -127,41 +121,11 @@ def tabled(
     )
 
 
-SETTINGS = {  # setting -> the module that reads its instances
-    "run": ".run", "function": "..worlds.function", "scalar": "..worlds.scalar", "noise_sum": "..worlds.noise_sum",
-    "network": "..worlds.network", "graph": "..worlds.network", "messages": "..worlds.network",
-    "network_limit": "..worlds.limit", "order": "..worlds.order", "meta": "..worlds.meta",
-    "samples": "..worlds.samples",
-    "erm": "..worlds.minibatch", "table": "..worlds.minibatch", "algorithm": "..worlds.minibatch",
-    "subset": "..worlds.minibatch", "prox": "..worlds.envelope", "devices": "..worlds.envelope",
-}  # fmt: skip
-_LOADED: ContextVar[set[str] | None] = ContextVar("loaded", default=None)
-
-
-def load(module: str) -> Any:
-    """A module of the kernel that not every certificate needs, by its name as this package has it."""
-    loaded = import_module(module, __package__)
-    if (names := _LOADED.get()) is not None:
-        names.add(loaded.__name__)
-    return loaded
-
-
-@contextmanager
-def recorded() -> Generator[set[str]]:
-    """The names of the modules that are asked for inside."""
-    names = set[str]()
-    token = _LOADED.set(names)
-    try:
-        yield names
-    finally:
-        _LOADED.reset(token)
-
-
 def reader(setting: str) -> Reader:
     """How instances of a setting are read."""
-    return load(SETTINGS[setting]).WORLDS[setting]
-
-
-def inputs(setting: str) -> Mapping[str, str]:
-    """Symbols that a world reads whatever the claim says, with the domain that it asks of each."""
-    return reader(setting).inputs if setting in SETTINGS else {}
+    if setting == "run":
+        return load("..core.run").WORLDS[setting]
+    worlds = load("..worlds.registry")
+    if setting not in worlds.MODULES:
+        raise Malformed(f"claim.setting: got {setting!r}, expected one of {', '.join(worlds.SETTINGS)}")
+    return load(worlds.MODULES[setting]).WORLDS[setting]

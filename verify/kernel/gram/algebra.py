@@ -112,9 +112,6 @@ class Combinations:
             case _:
                 raise OutOfReach(f"out of reach: the number {atom.op!r}")
 
-    def square(self, x: Vec) -> Number:
-        return square(x)
-
     def total(self, weights: Sequence[fmpq], numbers: Sequence[Number]) -> Number:
         return total(weights, [_form(x) for x in numbers])
 

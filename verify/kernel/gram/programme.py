@@ -24,11 +24,9 @@ from ..core.claim import Claim
 from ..core.claim import read as read_claim
 from ..core.expression import Evaluator, Relation, Tree, free
 from ..core.loss import ONE, ZERO, Vector
-from ..core.measures import Measures
 from ..core.method import NOISE, Method, Rule, inside
 from ..core.randomness import SAMPLINGS, Draw, participation
 from ..core.rational import Malformed, Node, Rejected, affordable, shown
-from ..core.read_method import read as read_method
 from ..core.replay import Replay
 from ..core.run import Fields, constants, ranges_of, rows_of, shifted, sizes, steps_of
 from ..core.world import World
@@ -82,7 +80,7 @@ def _programme(claim: Claim, node: Node, at: Node) -> Programme:
     if claim.setting != "run":
         raise OutOfReach(f"out of reach: a claim about {claim.setting}, not about a run")
     fields = node.fields("C E T p constants", OPTIONAL)
-    method = read_method(Node(claim.method, "claim.method"))
+    method = claim.algorithm
     arity(claim)
     C, E, T = (fields[name].integer(1, SIZE) for name in "CET")
     affordable(C * E * T, SIZE, "point")
@@ -107,12 +105,11 @@ def _programme(claim: Claim, node: Node, at: Node) -> Programme:
     following = Scenarios(noise, 2 if method.rules_use("again") else 1)
     drawn = [(Draw(counts), chance) for counts, chance in draws]
     replay = Replay(method, algebra, following, drawn, E, T, scalar, where="point")
-    measures = Measures(replay)
     spans = {name: tuple((lo, hi) for lo, hi in ends) for name, ends in ranges_of(method, C, 1, E, T).items()}
-    sides = Sides(world, claim.domains, measured(measures, spans), arities(method), leaves.gap_of_minima)
+    sides = Sides(world, claim.domains, measured(replay, spans), arities(method), leaves.gap_of_minima)
     meets(claim, facts)
     lhs, rhs, ties = sides_of(claim, sides, at)
-    also_read(measures)
+    also_read(replay)
     constraints = {**ties, **conditions(claim, sides), **assumed(claim, sides, leaves, facts, noise)}
     constraints |= {f"answer_{n}": room for n, (_, room) in enumerate(leaves.answers.values())}
     constraints |= steepness(claim, sides, leaves)
@@ -241,7 +238,7 @@ def arities(method: Method) -> dict[str, int]:
 
 
 def measured(
-    run: Measures[Vec, Measured], spans: Mapping[str, tuple[tuple[int, int], ...]]
+    run: Replay[Vec, Measured], spans: Mapping[str, tuple[tuple[int, int], ...]]
 ) -> Callable[[str, tuple[int, ...]], Form | Extreme]:
     def value(name: str, indices: tuple[int, ...]) -> Form | Extreme:
         if any(not low <= n <= high for n, (low, high) in zip(indices, spans.get(name, ()), strict=True)):
@@ -356,15 +353,14 @@ def points_of(method: Method) -> tuple[str, ...]:
     return tuple(sorted({part.name for part in parts if isinstance(part, Rule) and part.op == "point"}))
 
 
-def also_read(run: Measures[Vec, Measured]) -> None:
+def also_read(replay: Replay[Vec, Measured]) -> None:
     """What every replay reads, whatever the claim says: measures of the whole run, and every answer of an oracle."""
-    replay = run.replay
     if replay.method.reads("oracle"):
         replay.law(replay.T, -1)
     for name, measure in replay.method.measures.items():
         if not measure.at:
             try:
-                run.value(name, ())
+                replay.value(name, ())
             except OutOfReach:
                 continue
 

@@ -12,7 +12,7 @@ from ..core.claim import Claim
 from ..core.claim import read as read_claim
 from ..core.expression import DOMAINS, Relation, Tree, free, parse, parse_relation
 from ..core.rational import Malformed, Node, Rejected
-from ..core.world import SETTINGS
+from ..worlds.registry import SETTINGS
 from .forms import Forms
 from .judgement import KINDS, ZERO, Context, Judgement, among, offers_of, same, told
 from .polynomials import ONE, Form

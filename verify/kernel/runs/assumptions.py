@@ -22,6 +22,7 @@ from ..losses.sample import similar as similar_gradients
 from ..losses.spline import Curves, hessian_spread, meta_gap, spread, steepest2
 from ..losses.table import Table
 from .data import data_of
+from .rest import rounds
 
 STEEP = ("bounded_gradients", "lipschitz")
 
@@ -69,7 +70,7 @@ def inaccuracy(replay: Replay[Vector, fmpq], problem: Problem, long: bool) -> fm
     data = data_of(problem)
     if not replay.method.rules_use("oracle") or long or data is None:
         return ZERO
-    for t, _ in replay.rounds():
+    for t, _ in rounds(replay):
         replay.law(t + 1, -1)
     return max(data.gaps)
 

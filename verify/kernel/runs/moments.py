@@ -16,11 +16,11 @@ from flint import arb, arb_mat, fmpq, fmpq_mat
 from ..core.budget import paid, price, spend, summed
 from ..core.expression import Tree, Value
 from ..core.loss import ONE, ZERO, ClientLoss, Loss, Matrix, Vector, dot
-from ..core.measures import Indices, Measures
 from ..core.method import NOISE, PICKED, Atom, Measure, Method, Number, Rule, rules
 from ..core.problem import Here, Problem
 from ..core.randomness import Draw, Draws, Noise
 from ..core.rational import Rejected, affordable
+from ..core.replay import Indices, Replay
 from ..core.run import LOSSES, Fields, noisy
 from ..core.walk import Drawn, Place, State, kick
 from ..losses.pieces import Pieces
@@ -373,7 +373,7 @@ def rough_draws(noise: Noise) -> list[tuple[Vector, ...]]:
 class Box:
     """The measures of a run that no outcome takes out of a box on which every loss is a quadratic."""
 
-    measures: Measures[Vector, fmpq]  # those without indices are known before the run
+    replay: Replay[Vector, fmpq]  # its measures without an index are known before the run
     problem: Problem
     noise: Noise
     low: Vector
@@ -382,10 +382,10 @@ class Box:
     run: list[Followed] = field(default_factory=list[Followed])  # one at most
 
     def value(self, name: str, indices: Indices) -> Value:
-        replay = self.measures.replay
+        replay = self.replay
         measure = replay.method.measures[name]
         if not measure.at:
-            return self.measures.value(name, indices)
+            return replay.value(name, indices)
         if (name, indices) in self.values:
             return self.values[name, indices]
         where = dict(zip(measure.at, indices, strict=True))
@@ -400,8 +400,7 @@ class Box:
 
     def followed(self, measure: Measure) -> Followed:
         if not self.run:
-            replay = self.measures.replay
-            method = replay.method
+            replay, method = self.replay, self.replay.method
             if method.reads(*SOLVED):  # rejects what is not strongly convex
                 replay.law(0, 0)
                 replay.expected(measure.terms, 0, replay.law(0, -1), 0, 0)
@@ -413,9 +412,9 @@ class Box:
         return self.run[0]
 
 
-def boxed(fields: Fields, measures: Measures[Vector, fmpq], problem: Problem, noise: Noise) -> Box:
+def boxed(fields: Fields, replay: Replay[Vector, fmpq], problem: Problem, noise: Noise) -> Box:
     """The measures in the box that an instance gives."""
-    method, d = measures.replay.method, len(problem.start)
+    method, d = replay.method, len(problem.start)
     if any(isinstance(loss, Table) for loss in problem.losses) or isinstance(problem.g, Penalty):
         raise Rejected("instance.box: got losses known at a few points, expected losses that are quadratic there")
     ends = fields["box"].fields("low high")
@@ -428,4 +427,4 @@ def boxed(fields: Fields, measures: Measures[Vector, fmpq], problem: Problem, no
         )
     if not all(a < b for a, b in zip(low, high, strict=True)):
         raise Rejected("instance.box: got an empty one, expected low < high")
-    return Box(measures, problem, noise, low, high)
+    return Box(replay, problem, noise, low, high)

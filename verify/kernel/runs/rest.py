@@ -2,8 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from ..core.replay import Replay, keyed
 from ..core.walk import N, V
+
+
+def rounds(replay: Replay[V, N]) -> Iterator[tuple[int, int]]:
+    """Rounds from the first on, and how many of the run are like it: 1, or all that are left of a law at rest."""
+    for t in range(replay.T):
+        replay.law(t, -1)  # which is paid for: a run may have more rounds than can be counted to
+        rests = replay.settled is not None and t >= replay.settled and unchanged(replay, t)
+        yield t, replay.T - t if rests else 1
+        if rests:
+            return
 
 
 def unchanged(replay: Replay[V, N], t: int) -> bool:

@@ -19,9 +19,10 @@ import time
 from typing import Any, cast
 
 from ..core.budget import MOST
-from ..core.check import attains, check, claimed, is_instance
+from ..core.check import check, claimed
 from ..core.claim import read as read_claim
 from ..core.rational import Malformed, Node, Rejected, shown
+from ..gram.lower_end import attains, is_instance
 from ..gram.point_proof import PROOF, is_proof, prove
 from ..proofs import proof as proofs
 

@@ -11,6 +11,17 @@ from ..core.rational import Node, Rejected, shown
 LEAST_REPLAYS = 3
 
 
+def form_of(claim: Claim, node: Node) -> object:
+    """The form of an order claim: an identity between a run and a left side of the claim."""
+    identity = read(node)
+    sides = [side for _, side, _ in claim.then] if claim.setting == "order" else []
+    if identity.form is not None or len(identity.then) != 1 or identity.then[0][0] != "=":
+        raise node.malformed("one identity, without a form of its own")
+    if identity.then[0][2] not in sides:
+        raise node.malformed("an identity whose right side is a left side of this order claim")
+    return node.raw
+
+
 def replayed(claim: Claim, replays: list[Node]) -> None:
     """Reject unless the form of an order claim equals its run on all of several replays."""
     if claim.form is None and not replays:

@@ -68,7 +68,7 @@ def rate(f: Spline, w: fmpq, alpha: fmpq) -> fmpq:
 
 def _parts(claim: Claim) -> list[str]:
     """What an instance says only where the claim asks for it; `f` only where the claim leaves open what f is."""
-    named = {name for name, _ in claim.needs()} | {name for name, _ in claim.assumptions}
+    named = {name for name, _ in claim.needs} | {name for name, _ in claim.assumptions}
     return [part for part, uses in PARTS.items() if named & uses]
 
 
@@ -315,7 +315,7 @@ def read(node: Node, claim: Claim) -> World:
     values |= claim.parameters(given["constants"], {*values, *QUANTITIES})
     o = Meta(base, eta, a, b, p, w, u, v, sizes, average, values, given)
     lists: dict[str, Vector] = {}
-    for name, arity in claim.needs():
+    for name, arity in claim.needs:
         if name in QUANTITIES:
             quantity = QUANTITIES[name](o)
             if arity < 0 and isinstance(quantity, fmpq):

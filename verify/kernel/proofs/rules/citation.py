@@ -19,7 +19,6 @@ from ...core.claim import Claim
 from ...core.expression import Op, Relation, Tree, free, parse
 from ...core.method import Method
 from ...core.rational import Node, Rejected
-from ...core.read_method import method_of
 from ..forms import substituted
 from ..judgement import Context, Judgement, among, defined, in_domain, put, require, yields
 
@@ -108,8 +107,8 @@ def declared(context: Context, part: str) -> dict[str, object]:
 
 def _names(cited: Claim, at: Values, rests: Sequence[Judgement], context: Context) -> None:
     """Reject unless what a run says or its rules read is the same, and every other symbol has a value in its domain."""
-    domains, method = context.claim.domains, method_of(cited.method) if cited.setting == "run" else None
-    read = {*cited.needs(), *(method.needs() if method is not None else ())}
+    domains, method = context.claim.domains, cited.algorithm if cited.setting == "run" else None
+    read = {*cited.needs, *(method.needs if method is not None else ())}
     if undeclared := {name for name, _ in read} - set(cited.domains):
         raise Rejected(f"got {cited.id}, which declares no {sorted(undeclared)}, expected a claim that some run meets")
     quantities = {name for name, arity in read if arity >= 0}
@@ -118,7 +117,7 @@ def _names(cited: Claim, at: Values, rests: Sequence[Judgement], context: Contex
     if method is not None:
         ends, measured = _ends(method), {*method.measures, *method.before}
         own = {name for name in symbols if (size := _size(name, method)) in OWN and (ends or size != "T")}
-        fixed = measured | own | {name for name, arity in method.needs() if arity < 0}
+        fixed = measured | own | {name for name, arity in method.needs if arity < 0}
     if wrong := {name for name, value in at.items() if name in fixed - set(cited.for_all) and value != name}:
         raise Rejected(f"got values for {sorted(wrong)}, expected that what {cited.id} says of a run stays as it is")
     ours = {*declared(context, "measures"), *declared(context, "before")}
@@ -138,7 +137,7 @@ def _names(cited: Claim, at: Values, rests: Sequence[Judgement], context: Contex
 
 def sizes(claim: Claim) -> dict[str, str]:
     """The counts that every run has, under the letters of the claim, with their domain."""
-    method = method_of(claim.method) if claim.setting == "run" else None
+    method = claim.algorithm if claim.setting == "run" else None
     letters = {size: letter for letter, size in method.names.items()} if method is not None else {}
     names = [letters.get(size, size) for size in SIZES] if method is not None else []
     return {name: "count" for name in names if name not in claim.for_all}
@@ -152,7 +151,7 @@ def _size(name: str, method: Method) -> str:
 def _ends(method: Method) -> bool:
     """Whether anything but ranges may depend on where a run ends."""
     measures = method.measures.values()
-    reads = any(arity > 0 or _size(name, method) == "T" for name, arity in method.needs())
+    reads = any(arity > 0 or _size(name, method) == "T" for name, arity in method.needs)
     return bool(reads or method.before or method.steps) or any(m.law or m.extreme or "T" in m.at for m in measures)
 
 

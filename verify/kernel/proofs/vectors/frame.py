@@ -16,7 +16,8 @@ from ...core.claim import Assumption, Claim
 from ...core.expression import Op, Tree, free, parse
 from ...core.method import Atom, Measure, Method, Rule, factors, rules, scalars
 from ...core.rational import Node, Rejected
-from ...core.read_method import Vectors, method_of
+from ...core.read_method import Vectors
+from ...core.read_method import read as read_method
 from ..forms import BOUND, Forms
 from .combinations import DRAWN, EXACT, FLAT, FRESH, GROUPS, INDEPENDENT, NEAR, SAME, SIGN, SUM, UNBIASED
 from .settings import Setting, setting_of
@@ -164,9 +165,9 @@ class Frame:
         if rule == FRESH:  # the loss of a local problem is drawn in its round
             return self.method.rules_use("oracle")
         if rule in (STAR, LEAST):
-            return bool(spoken & {"w_star", "f_star"}) or ("Gamma", -1) in self.claim.needs()
+            return bool(spoken & {"w_star", "f_star"}) or ("Gamma", -1) in self.claim.needs
         if rule == LEAST_EACH:
-            return "f_i_star" in spoken or ("Gamma", -1) in self.claim.needs()
+            return "f_i_star" in spoken or ("Gamma", -1) in self.claim.needs
         return False
 
 
@@ -192,7 +193,7 @@ def known(claim: Claim) -> dict[str, str]:
     setting = setting_of(claim)
     if claim.method is None:
         return {} if setting is None else setting.known
-    names = method_of(claim.method).names
+    names = claim.algorithm.names
     letter = next((letter for letter, own in names.items() if own == "m"), "" if "m" in names else "m")
     return {"p": "real"} | ({letter: "count"} if letter and letter not in claim.for_all else {})
 
@@ -208,7 +209,7 @@ def read(node: Node | None, claim: Claim, forms: Forms, letters: Mapping[str, st
     setting = setting_of(claim)
     if setting is None:
         return None
-    method = method_of(setting.method if claim.method is None else claim.method)
+    method = read_method(Node(setting.method, "setting")) if claim.method is None else claim.algorithm
     if method.steps:
         return None
     fields = node.fields("", FIELDS) if node is not None else {}

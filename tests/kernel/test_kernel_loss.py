@@ -7,8 +7,9 @@ from flint import fmpq
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fedaudit.verify.kernel.core.loss import ONE, Loss, piecewise, semidefinite
+from fedaudit.verify.kernel.core.loss import ONE, semidefinite
 from fedaudit.verify.kernel.core.rational import Node
+from fedaudit.verify.kernel.losses.kinds.bent import Bent, read
 from fedaudit.verify.kernel.losses.minimum import lines
 from fedaudit.verify.kernel.losses.regulariser import Regulariser
 
@@ -34,8 +35,8 @@ def test_semidefinite_pivots(matrix: list[list[int]], answer: bool) -> None:
     assert semidefinite(tuple(tuple(fmpq(x) for x in row) for row in matrix)) is answer
 
 
-def well(a: str, m: str) -> Loss:
-    return piecewise(Node({"kind": "bent", "a": [a], "m": [m], "lo": ["1"], "hi": ["1"], "c": ["0"]}, "loss"), 1)
+def well(a: str, m: str) -> Bent:
+    return read(Node({"kind": "bent", "a": [a], "m": [m], "lo": ["1"], "hi": ["1"], "c": ["0"]}, "loss"), 1)
 
 
 def test_the_infimum_of_a_double_well() -> None:

@@ -12,9 +12,10 @@ from hypothesis import strategies as st
 from runs import exact_run
 
 from fedaudit.verify import kernel
-from fedaudit.verify.kernel.core.loss import Loss, dot, piecewise, quadratic
+from fedaudit.verify.kernel.core.loss import ClientLoss, Loss, dot, quadratic
 from fedaudit.verify.kernel.core.rational import Node
 from fedaudit.verify.kernel.core.run import read_loss
+from fedaudit.verify.kernel.losses.kinds import bent
 from fedaudit.verify.kernel.losses.table import read
 
 Data = dict[str, Any]
@@ -31,7 +32,7 @@ def parsed(data: Data, d: int = 1) -> Any:
 
 
 @st.composite
-def functions(draw: st.DrawFn) -> tuple[Loss, fmpq, fmpq, int]:
+def functions(draw: st.DrawFn) -> tuple[ClientLoss, fmpq, fmpq, int]:
     """A loss of F_{mu,L}, not necessarily convex: a full quadratic, or one with bends."""
     if draw(st.booleans()):
         rows = [[draw(SMALL) for _ in range(2)] for _ in range(2)]
@@ -43,7 +44,7 @@ def functions(draw: st.DrawFn) -> tuple[Loss, fmpq, fmpq, int]:
     a, m = draw(SMALL), draw(SMALL)
     node = {"kind": "bent", "a": [str(a)], "m": [str(m)], "lo": ["1"], "hi": [str(abs(draw(SMALL)))],
             "c": [str(draw(SMALL))]}  # fmt: skip
-    return piecewise(Node(node, "loss"), 1), min(a, m), max(a, m), 1
+    return bent.read(Node(node, "loss"), 1), min(a, m), max(a, m), 1
 
 
 @given(functions(), st.lists(st.tuples(SMALL, SMALL), min_size=2, max_size=5, unique=True))

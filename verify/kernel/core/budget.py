@@ -84,15 +84,6 @@ def paid(x: Real) -> Real:
     return x
 
 
-def paid_each(numbers: list[fmpq]) -> list[fmpq]:
-    """These fractions, counted as `paid` counts each, at once where all are short."""
-    bits = [x.height_bits() for x in numbers]
-    if max(bits, default=0) > SHORT:
-        return [paid(x) for x in numbers]
-    spend(len(bits))
-    return numbers
-
-
 def summed(terms: Iterable[fmpq], start: fmpq = ZERO) -> fmpq:
     """Their sum. Each partial sum is counted: sums of unlike denominators are longer than all their terms."""
     total, cost = start if start is ZERO else paid(start), 1

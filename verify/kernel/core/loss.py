@@ -1,16 +1,15 @@
-"""Vectors, and a client's loss in exact arithmetic: a quadratic, with bends where its slope changes."""
+"""Vectors, semidefinite matrices, and a client's loss in exact arithmetic: a quadratic; the others are in losses/."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol, cast
+from typing import Protocol
 
 from flint import fmpq
 
-from .budget import paid, paid_each, spend, summed
-from .expression import FOLD, Value, least
-from .rational import Node, Rejected, affordable
+from .budget import paid, spend, summed
+from .rational import Node, affordable
 
 Vector = tuple[fmpq, ...]
 Matrix = tuple[Vector, ...]
@@ -42,21 +41,9 @@ def norm2(x: Vector) -> fmpq:
     return dot(x, x)
 
 
-def clipped(x: Value, low: fmpq, high: fmpq) -> fmpq:
-    """`x` between these ends; of a ball, one that holds all that its numbers become."""
-    if isinstance(x, fmpq):
-        return max(low, min(high, x))
-    return cast("fmpq", FOLD["max"](low, least(high, x)))
-
-
 def ldl(matrix: Sequence[Sequence[fmpq]]) -> list[tuple[fmpq, Vector]] | None:
     """A symmetric matrix as a sum of D u u' with D > 0; None unless it is positive semidefinite."""
-    return ldl_of_upper([list(row[r:]) for r, row in enumerate(matrix)])
-
-
-def ldl_of_upper(rest: list[list[fmpq]]) -> list[tuple[fmpq, Vector]] | None:
-    """`ldl` from each row's diagonal entry and what stands right of it: nothing else is read."""
-    size, parts = len(rest), list[tuple[fmpq, Vector]]()
+    rest, parts = [list(row[r:]) for r, row in enumerate(matrix)], list[tuple[fmpq, Vector]]()  # the upper triangle
     for r, row in enumerate(rest):
         pivot = row[0]
         if pivot < 0 or (pivot == 0 and any(row)):  # a zero pivot needs a zero row
@@ -64,10 +51,10 @@ def ldl_of_upper(rest: list[list[fmpq]]) -> list[tuple[fmpq, Vector]] | None:
         if pivot > 0:
             unit = [x / pivot for x in row]
             parts.append((pivot, (ZERO,) * r + tuple(unit)))
-            spend(size)
+            spend(len(rest))
             for n, a in enumerate(unit[1:], 1):
                 if a:
-                    rest[r + n] = paid_each([x - a * b for x, b in zip(rest[r + n], row[n:], strict=True)])
+                    rest[r + n] = [paid(x - a * b) for x, b in zip(rest[r + n], row[n:], strict=True)]
     return parts
 
 
@@ -78,7 +65,7 @@ def semidefinite(matrix: Matrix, sign: int = 1, shift: fmpq = ZERO) -> bool:
 
 
 class ClientLoss(Protocol):
-    """What a run and its assumptions ask of any loss: the quadratics of this file, and those of the layer `losses`."""
+    """What a run and its assumptions ask of any loss: the quadratics below, and those of the layer `losses`."""
 
     @property
     def straight(self) -> bool: ...  # whether its gradient is an affine function
@@ -92,54 +79,34 @@ class ClientLoss(Protocol):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Loss:
-    """w'Aw/2 - b'w + constant + sum over bends of h times the integral of clip(w_j - c, -lo, hi) from 0."""
+    """w'Aw/2 - b'w + constant."""
 
     A: Matrix
     b: Vector
     constant: fmpq = ZERO
-    bends: tuple[tuple[fmpq, fmpq, fmpq, fmpq], ...] = ()  # (h, lo, hi, c), one a coordinate, or none at all
-
-    @property
-    def straight(self) -> bool:
-        return not self.bends
-
-    def clips(self, w: Vector) -> list[tuple[fmpq, fmpq, fmpq]]:
-        """(h, u, clipped u) of each bend, u = w_j - c."""
-        pairs = zip(self.bends, w, strict=True) if self.bends else ()
-        return [(h, x - c, clipped(x - c, -lo, hi)) for (h, lo, hi, c), x in pairs]
+    straight: bool = True  # its gradient is an affine function
 
     def value(self, w: Vector) -> fmpq:
-        smooth = summed(((dot(row, w) / 2 - b) * x for row, b, x in zip(self.A, self.b, w, strict=True)), self.constant)
-        return summed((h * (u - v / 2) * v for h, u, v in self.clips(w)), smooth)
+        return summed(((dot(row, w) / 2 - b) * x for row, b, x in zip(self.A, self.b, w, strict=True)), self.constant)
 
     def gradient(self, w: Vector) -> Vector:
-        plain = tuple([dot(row, w) - b for row, b in zip(self.A, self.b, strict=True)])
-        if self.bends:
-            plain = tuple(g + h * v for g, (h, _, v) in zip(plain, self.clips(w), strict=True))
-        return plain
+        return tuple([dot(row, w) - b for row, b in zip(self.A, self.b, strict=True)])
 
     def bend(self, w: Vector, v: Vector) -> Vector:
         """The Hessian at w, times v."""
-        bent = [dot(row, v) for row in self.A]
-        for j, (h, lo, hi, c) in enumerate(self.bends):
-            if h and w[j] - c in (-lo, hi):
-                raise Rejected("claim: got a point where a slope changes, expected a Hessian there")
-            bent[j] += h * v[j] * (-lo < w[j] - c < hi)
-        return tuple(bent)
+        return tuple([dot(row, v) for row in self.A])
 
     def hessian(self, most: bool) -> Matrix:
-        """The smallest or the largest Hessian; each is attained on a set with an interior."""
-        pick = max if most else min
-        bent = [pick(h, ZERO) if lo + hi > 0 else ZERO for h, lo, hi, _ in self.bends] or [ZERO] * len(self.b)
-        return tuple(tuple(x + bent[r] * (r == s) for s, x in enumerate(row)) for r, row in enumerate(self.A))
+        """The smallest or the largest Hessian."""
+        return self.A
 
     def above(self, mu: fmpq) -> bool:
         """Whether every curvature is at least mu."""
-        return semidefinite(self.hessian(most=False), 1, -mu)
+        return semidefinite(self.A, 1, -mu)
 
     def below(self, L: fmpq) -> bool:
         """Whether every curvature is at most L."""
-        return semidefinite(self.hessian(most=True), -1, L)
+        return semidefinite(self.A, -1, L)
 
 
 def quadratic(node: Node, d: int) -> Loss:
@@ -150,14 +117,3 @@ def quadratic(node: Node, d: int) -> Loss:
     if any(A[r][s] != A[s][r] for r in range(d) for s in range(r)):
         raise fields["A"].malformed("a symmetric matrix")
     return Loss(A, fields["b"].vector(d))
-
-
-def piecewise(node: Node, d: int) -> Loss:
-    """phi'(w) = m (w - c) + (a - m) clip(w - c, -lo, hi) in each coordinate, and phi(c) = 0."""
-    fields = node.fields("kind a m lo hi c")
-    a, m = (fields[name].vector(d) for name in ("a", "m"))
-    lo, hi = (fields[name].vector(d, least=0) for name in ("lo", "hi"))
-    c = fields["c"].vector(d)
-    A = tuple(tuple(m[r] * (r == s) for s in range(d)) for r in range(d))
-    bends = tuple((a[j] - m[j], lo[j], hi[j], c[j]) for j in range(d))
-    return Loss(A, tuple(x * y for x, y in zip(m, c, strict=True)), dot(m, [x * x / 2 for x in c]), bends)

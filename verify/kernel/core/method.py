@@ -176,12 +176,6 @@ class Method:
         return not self.steps and all(measure.at in ((), ("T",)) for measure in self.measures.values())
 
     @cached_property
-    def steady(self) -> bool:
-        """Whether no scalar of it changes with the round or the step."""
-        named = {name for tree in self.scalars for name in free(tree)}
-        return not any(name in ("t", "k") or arity >= 0 for name, arity in named)
-
-    @cached_property
     def kept(self) -> list[str]:
         """Vectors that the next round still reads: the server's, and of the clients' what `begin` does not replace."""
         return [*self.server, *(name for name in self.client if name not in self.phases["begin"])]

@@ -7,18 +7,17 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from math import isqrt
 from typing import Protocol
 
-from flint import arb, fmpq
+from flint import fmpq
 
-from .budget import label, paid, summed
-from .expression import FOLD, Value, power
+from .budget import label, summed
+from .expression import FOLD, Value
 from .layers import load
 from .loss import ZERO, ClientLoss, Loss, Matrix, Vector, combine, dot, norm2, plus, scaled, semidefinite
 from .method import Atom, Rule, Weights
 from .rational import Malformed, Rejected, shown
-from .walk import Drawn, Given, Place
+from .walk import Given, Place
 
 
 class Regulariser(Protocol):
@@ -93,11 +92,6 @@ class Problem:
         match rule.op:
             case "grad":
                 return self.losses[i].gradient(x[0])
-            case "hess":
-                return self.losses[i].bend(*x)
-            case "noisy_hess":
-                bent, drawn = self.losses[i].bend(*x), place.state[Drawn(rule.op)][i]
-                return tuple(paid(a + b * c) for a, b, c in zip(bent, drawn, x[1], strict=True))
             case "start":
                 return self.start
             case "zero":
@@ -110,15 +104,8 @@ class Problem:
                 return _given(self.minimisers, "minimisers")[i]
             case "point":
                 return _given(self.points.get(rule.name), f"points.{rule.name}")
-            case "prox":
-                scale = place.scalar(rule.factor)
-                if scale < 0:
-                    raise Rejected(f"method: got prox with the step {shown(scale)}, expected none below 0")
-                return x[0] if self.g is None else self.g.prox(x[0], scale)
             case _:
-                if self.data is None:
-                    raise Rejected("instance.clients: got no data points, expected some to draw from")
-                return self.data.applied(rule, place, i, x[0])
+                return load("..runs.operations").applied(self, rule, place, i, x)
 
     def weighed(self, weights: Weights, place: Here) -> Vector:
         return load("..runs.largest_values").weights_of(weights, place)
@@ -130,23 +117,12 @@ class Problem:
         match atom.op:
             case "norm2":
                 return norm2(x[0])
-            case "norm":
-                return length(x[0])
             case "inner":
                 return dot(*x)
             case "f":
                 return self.value(x[0])
             case "f_i":
                 return self.losses[i].value(x[0])
-            case "F":
-                return self.penalty(x[0]) + self.value(x[0])
-            case "g":
-                return self.penalty(x[0])
-            case "conjugate":
-                value = self.g.conjugate(x[0]) if self.g is not None else None if any(x[0]) else ZERO
-                if value is None:
-                    raise Rejected("claim: got a conjugate of g that is infinite, expected finite values")
-                return value
             case "f_i_star":
                 return self.losses[i].value(_given(self.minimisers, "minimisers")[i])
             case "f_star" if self.f_star is not None:
@@ -154,7 +130,7 @@ class Problem:
             case "f_star":
                 raise Rejected("instance: got no minimiser, expected one, for the claim reads f_star")
             case _:
-                raise Malformed(f"method: got the number {atom.op!r}, expected one of an atom")
+                return load("..runs.operations").measured(self, atom, x[0])
 
     def total(self, weights: Sequence[fmpq], numbers: Sequence[fmpq]) -> fmpq:
         return summed([q * x for q, x in zip(weights, numbers, strict=True)])
@@ -178,17 +154,6 @@ def ball_or_rational(x: Value) -> fmpq:
     Before such a run begins, runs/irrational_steps.py refuses all that could compare or branch on a ball.
     """
     return x  # type: ignore[return-value]
-
-
-def length(x: Vector) -> fmpq:
-    """|x|, where that is rational, or a ball."""
-    square: Value = norm2(x)
-    if isinstance(square, arb):
-        return ball_or_rational(abs(x[0]) if len(x) == 1 else power(square, fmpq(1, 2)))
-    p, q = isqrt(int(square.p)), isqrt(int(square.q))
-    if (p * p, q * q) != (square.p, square.q):
-        raise Rejected("claim: got a vector of irrational length, expected rational lengths")
-    return fmpq(p, q)
 
 
 def _given(value: Given | None, name: str) -> Given:

@@ -67,15 +67,11 @@ class Noise:
         """A step without noise."""
         return (tuple(ZERO for _ in self.v[0]),) * len(self.v + self.h)
 
-    def at(self, step: int) -> Noise:
-        """The noise of one step."""
-        if self.steps is None or step in self.steps:
-            return self
-        return replace(self, v=self.none[: len(self.v)], h=self.none[len(self.v) :])
-
-    def kicks(self) -> list[tuple[Vector, ...]]:
-        """What each independent sign of a step moves, per client and draw."""
-        rows, none = self.v + self.h, tuple(ZERO for _ in self.v[0])
+    def kicks(self, step: int | None = None) -> list[tuple[Vector, ...]]:
+        """What each independent sign moves, per client and draw, at a step, or at every step that has noise."""
+        if self.steps is not None and step is not None and step not in self.steps:
+            return []
+        rows, none = self.v + self.h, self.none[0]
         alone = [tuple(v if i == j else none for j in range(len(rows))) for i, v in enumerate(rows) if any(v)]
         return [rows] if self.shared and alone else alone
 

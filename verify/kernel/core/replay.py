@@ -7,7 +7,7 @@ A law is a list of weighted states; all expectations are sums over it. How a law
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import product
@@ -48,12 +48,11 @@ class EveryOutcome:
     def outcomes(self, law: Law[Vector], step: int, noisy: bool) -> Law[Vector]:
         if not noisy:
             return law
-        noise, clients = self.noise.at(step), len(law[0][1].counts)
-        independent = noise.kicks()
+        independent, clients = self.noise.kicks(step), len(law[0][1].counts)
         affordable(len(law) * 2 ** len(independent), STATES, "instance.noise")
         kicks: list[State[Vector]] = []
         for signs in product((ONE, -ONE), repeat=len(independent)):
-            total = noise.none
+            total = self.noise.none
             for sign, moved in zip(signs, independent, strict=True):
                 total = tuple(plus(x, scaled(sign, v)) for x, v in zip(total, moved, strict=True))
             kicks.append(kick(total, clients))
@@ -95,7 +94,11 @@ class Replay(Generic[V, N]):
 
     @cached_property
     def first(self) -> int:
-        return first_round(self.method, self.E)
+        """Local steps of the first round, or 0: as many as in every round."""
+        steps = Evaluator(tabled({"E": fmpq(self.E)}, {}), None).integer(self.method.first, {})
+        if not 0 <= steps <= FIRST:
+            raise Rejected(f"method.clock.first: got {steps} steps, expected 0 to {FIRST}")
+        return steps
 
     def round(self, t: int) -> tuple[int, int]:
         """Where t counts steps: its round, and how many steps of that come before it."""
@@ -211,22 +214,13 @@ class Replay(Generic[V, N]):
         states = self.following.shortened(self.carried(restored, "update", t, self.E), names)
         return self.following.joined([({name: x[name] for name in names}, self.everyone, q) for x, _, q in states])
 
-    @cached_property
-    def blocks(self) -> Mapping[str, tuple[Sequence[Tree], bool]]:
-        """For every phase, the scalar factors of its rules, and whether they read noise."""
-        phases = self.method.phases.items()
-        return {
-            phase: (scalars(*block.values()), any(rule.has(*NOISE) for rule in block.values()))
-            for phase, block in phases
-        }
-
     def carried(self, now: Law[V], phase: str, t: int, k: int) -> Law[V]:
         """The law after one phase of round t."""
         block = self.method.phases[phase]
         if not block:
             return now
-        trees, noisy = self.blocks[phase]
-        places = self.places(now, *self.time(t, k), trees, noisy)
+        noisy = any(rule.has(*NOISE) for rule in block.values())
+        places = self.places(now, *self.time(t, k), scalars(*block.values()), noisy)
         return self.following.joined([(place.carried(block, phase == "update"), place.draw, q) for place, q in places])
 
 
@@ -253,11 +247,3 @@ def keyed(state: State[V], label: Callable[[V], Hashable]) -> Hashable:
     """What equal states have in common, to look them up by."""
     spend(HASH * sum(len(vectors) for vectors in state.values()))
     return tuple((name, *map(label, vectors)) for name, vectors in state.items())
-
-
-def first_round(method: Method, E: int) -> int:
-    """Local steps of the first round, or 0: as many as in every round."""
-    steps = Evaluator(tabled({"E": fmpq(E)}, {}), None).integer(method.first, {})
-    if not 0 <= steps <= FIRST:
-        raise Rejected(f"method.clock.first: got {steps} steps, expected 0 to {FIRST}")
-    return steps

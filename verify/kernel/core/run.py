@@ -18,7 +18,7 @@ from .assumptions import assumptions
 from .claim import Claim
 from .expression import Evaluator, Tree, Value, free
 from .layers import load
-from .loss import ONE, ZERO, ClientLoss, Loss, Vector, piecewise, quadratic
+from .loss import ONE, ZERO, ClientLoss, Loss, Vector, quadratic
 from .method import BENT, Method
 from .problem import Problem, ball_or_rational, minimised
 from .randomness import SAMPLINGS, Draw, Draws, participation, read_noise
@@ -28,7 +28,6 @@ from .world import Ranges, Reader, World, tabled
 
 COUNT, POINTS = 1_000, 100_000
 LARGE, LONG = 10**9, 10**15  # rounds where a law stands still, where moments say all
-OWN_LOSSES = {"quadratic": quadratic, "bent": piecewise}
 KINDS = Path(__file__).parents[1] / "losses" / "kinds"  # of further losses: a module for each, called like it
 ELSEWHERE = {  # kind -> module
     "curves": "..losses.spline",
@@ -36,7 +35,7 @@ ELSEWHERE = {  # kind -> module
     "table": "..losses.table",
     **{module.name: f"..losses.kinds.{module.name}" for module in iter_modules([str(KINDS)])},
 }
-LOSSES = (*OWN_LOSSES, *ELSEWHERE)
+LOSSES = ("quadratic", *ELSEWHERE)
 RESERVED = {"C", "E", "T", "D", "m", "Gamma"}  # what only the run itself may say
 OPTIONAL = "parameters steps w_star minimisers participation graph weights regulariser points minibatch oracle box"
 DATA = ("minibatch", "oracle")  # fields of clients with data points
@@ -93,8 +92,7 @@ def read(node: Node, claim: Claim) -> World:
     following: Following[Vector] = EveryOutcome(noise)
     if straight(problem, method) and (noise.kicks() or len(draws) > 1):  # a few points say as much as every outcome
         following = load("..runs.mean_covariance").MeanAndCovariance(noise, shortens=not irrational)
-    rests = method.brief and method.steady and problem.rows is None and noise.steps is None
-    settled = (0 if problem.data is None else problem.data.settled) if rests else None
+    settled = load("..runs.rest").settled(method, problem, noise) if method.brief else None
 
     def replayed() -> Replay[Vector, fmpq]:
         return Replay(method, problem, following, draws, E, T, scalar, settled)
@@ -127,7 +125,7 @@ def read(node: Node, claim: Claim) -> World:
 
 def read_loss(node: Node, d: int) -> ClientLoss:
     kind = node.kind(LOSSES)
-    return OWN_LOSSES[kind](node, d) if kind in OWN_LOSSES else load(ELSEWHERE[kind]).LOSSES[kind](node, d)
+    return quadratic(node, d) if kind == "quadratic" else load(ELSEWHERE[kind]).LOSSES[kind](node, d)
 
 
 def straight(problem: Problem, method: Method) -> bool:
@@ -148,6 +146,8 @@ def problem_of(fields: Fields, method: Method, C: int, d: int, rounds: int) -> P
     if "regulariser" in fields and not method.composite:  # it would move w* and f* alone
         raise fields["regulariser"].malformed("none, for neither the method nor its measures read it")
     minimisers = tuple(x.vector(d) for x in fields["minimisers"].items(C)) if "minimisers" in fields else None
+    chosen = "weights" in fields or method.weighs("chosen")
+    rows = load("..runs.largest_values").rows_of(fields.get("weights"), method, C, rounds) if chosen else None
     return Problem(
         losses=losses,
         p=fields["p"].vector(C),
@@ -157,19 +157,8 @@ def problem_of(fields: Fields, method: Method, C: int, d: int, rounds: int) -> P
         g=load("..losses.regulariser").read(fields["regulariser"], d) if "regulariser" in fields else None,
         points={name: x.vector(d) for name, x in fields["points"].mapping().items()} if "points" in fields else {},
         minimisers=minimisers,
-        rows=rows_of(fields.get("weights"), method, C, rounds),
+        rows=rows,
     )
-
-
-def rows_of(node: Node | None, method: Method, C: int, rounds: int) -> tuple[Vector, ...] | None:
-    """The weights that an instance chooses: one row per round, or (None) the clients with the largest values."""
-    if method.weighs("chosen") != (node is not None):
-        raise Malformed(
-            "instance.weights: got both or neither of it and a method whose weights are chosen, expected both"
-        )
-    if node is None or node.kind(("rows", "largest")) == "largest":
-        return None
-    return tuple(row.vector(C) for row in node.fields("kind rows")["rows"].items(rounds))
 
 
 def drawing(fields: Fields, method: Method, claim: Claim, problem: Problem, T: int) -> tuple[Problem, Draws]:

@@ -28,9 +28,10 @@ from ..core.method import NOISE, Method, Rule, inside
 from ..core.randomness import SAMPLINGS, Draw, participation
 from ..core.rational import Malformed, Node, Rejected, affordable, shown
 from ..core.replay import Replay
-from ..core.run import Fields, constants, ranges_of, rows_of, shifted, sizes, steps_of
+from ..core.run import Fields, constants, ranges_of, shifted, sizes, steps_of
 from ..core.world import World
 from ..runs.assumptions import of_graph
+from ..runs.largest_values import rows_of
 from .algebra import Combinations, Extreme, Scenarios, Signs
 from .algebra import Number as Measured
 from .form import Form, OutOfReach, UnknownAssumption, Vec, leaf, number, square, total, unknown

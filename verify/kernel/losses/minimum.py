@@ -13,6 +13,7 @@ from ..core.loss import ZERO, ClientLoss, Loss, Vector, dot, semidefinite
 from ..core.problem import Problem, least_hessian, stationary
 from ..core.problem import Regulariser as AnyRegulariser
 from ..core.rational import Rejected, shown
+from .kinds.bent import Bent
 from .pieces import nonnegative
 from .regulariser import Regulariser
 from .rotated import mix
@@ -20,11 +21,11 @@ from .sample import samples
 from .table import Table
 
 
-def separable(losses: Sequence[ClientLoss]) -> list[Loss]:
+def separable(losses: Sequence[ClientLoss]) -> list[Bent]:
     """The losses, if no coordinate is mixed with another one and all are quadratic between kinks; otherwise none."""
-    plain = [loss for loss in losses if isinstance(loss, Loss)]
-    rows = range(len(plain[0].b) if plain else 0)
-    mixed = any(loss.A[r][s] for loss in plain for r in rows for s in rows if r != s)
+    plain = [Bent(loss, ()) if isinstance(loss, Loss) else loss for loss in losses if isinstance(loss, Loss | Bent)]
+    rows = range(len(plain[0].smooth.b) if plain else 0)
+    mixed = any(loss.smooth.A[r][s] for loss in plain for r in rows for s in rows if r != s)
     return [] if mixed or len(plain) < len(losses) else plain
 
 
@@ -71,22 +72,22 @@ def least_of_each(problem: Problem, w: Vector) -> bool:
     return plain and all(table.above_tangent(w) for table in tables)
 
 
-def lines(losses: Sequence[Loss], p: Vector, g: Regulariser) -> list[Line]:
+def lines(losses: Sequence[Bent], p: Vector, g: Regulariser) -> list[Line]:
     """F as a sum over coordinates."""
-    return [Line(losses, p, g, j) for j in range(len(losses[0].b) if losses else 0)]
+    return [Line(losses, p, g, j) for j in range(len(losses[0].smooth.b) if losses else 0)]
 
 
 @dataclass(frozen=True, eq=False)
 class Line:
     """F along coordinate j of separable losses; between two kinks it is quadratic, and 0 is a kink."""
 
-    losses: Sequence[Loss]
+    losses: Sequence[Bent]
     p: Vector
     g: Regulariser
     j: int
 
     def at(self, x: fmpq) -> Vector:
-        return tuple(x if r == self.j else ZERO for r in range(len(self.losses[0].b)))
+        return tuple(x if r == self.j else ZERO for r in range(len(self.losses[0].smooth.b)))
 
     def smooth(self, x: fmpq) -> fmpq:
         """f'."""
@@ -151,7 +152,7 @@ class Line:
         return inner and all(nonnegative(*(room(x + k * side) for k in range(3)), bounded=False) for x, side in ends)
 
 
-def curvature(loss: Loss, j: int, x: fmpq) -> fmpq:
+def curvature(loss: Bent, j: int, x: fmpq) -> fmpq:
     """The curvature of a separable loss along coordinate j, at a point that is no kink."""
     h, lo, hi, c = loss.bends[j] if loss.bends else (ZERO,) * 4
-    return loss.A[j][j] + (h if c - lo < x < c + hi else 0)
+    return loss.smooth.A[j][j] + (h if c - lo < x < c + hi else 0)

@@ -103,8 +103,8 @@ def two_groups(f: Sequence[ClientLoss], start: Vector, mu: fmpq, G: fmpq) -> boo
     """
     half, force = len(f) // 2, -G if start[0] < 0 else G
     losses = [(mu, -force)] * half + [(mu / 2, force)] * half + [(ZERO, ZERO)] * (len(f) % 2)
-    plain = [(loss.A, loss.b, loss.bends) if isinstance(loss, Loss) else None for loss in f]
-    return plain == [(((a,),), (b,), ()) for a, b in losses]
+    plain = [(loss.A, loss.b) if isinstance(loss, Loss) else None for loss in f]
+    return plain == [(((a,),), (b,)) for a, b in losses]
 
 
 def similar(p: Vector, graph: tuple[Vector, ...]) -> bool:

@@ -15,6 +15,7 @@ from ..core.method import Method
 from ..core.problem import Problem
 from ..core.rational import Rejected
 from ..core.walk import Given
+from ..losses.kinds.bent import Bent
 
 RULES = ("name", "start", "zero", "axis", "w_star", "w_i_star", "point", "+", "*", "grad", "noisy", "again")
 MEANS = ("mean", "sampled", "weighted", "neighbours", "other")
@@ -38,7 +39,7 @@ def by_precision(make: Callable[[], Given]) -> Callable[[], Given]:
 def refuse(method: Method, problem: Problem, boxed: bool) -> None:
     """Raise `Rejected` unless balls pass through every operation of this run."""
     others = sorted({part.op for part in method.parts} - ENCLOSED)
-    smooth = all(isinstance(loss, Loss) for loss in problem.losses)
+    smooth = all(isinstance(loss, Loss | Bent) for loss in problem.losses)
     if others or not smooth or boxed:
         got = f"the operations {', '.join(others)}" if others else "other losses, or a run that its moments say all of"
         raise Rejected(

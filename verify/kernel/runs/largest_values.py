@@ -1,4 +1,4 @@
-"""Weights for the clients whose values are the largest, as methods that look at the clients' losses have them."""
+"""Weights that an instance chooses, or that go to the clients whose values are the largest."""
 
 from __future__ import annotations
 
@@ -6,9 +6,20 @@ from flint import fmpq
 
 from ..core.budget import spend
 from ..core.loss import Vector
-from ..core.method import Weights
+from ..core.method import Method, Weights
 from ..core.problem import Here
-from ..core.rational import Rejected
+from ..core.rational import Malformed, Node, Rejected
+
+
+def rows_of(node: Node | None, method: Method, C: int, rounds: int) -> tuple[Vector, ...] | None:
+    """The weights that an instance chooses: one row per round, or (None) the clients with the largest values."""
+    if method.weighs("chosen") != (node is not None):
+        raise Malformed(
+            "instance.weights: got both or neither of it and a method whose weights are chosen, expected both"
+        )
+    if node is None or node.kind(("rows", "largest")) == "largest":
+        return None
+    return tuple(row.vector(C) for row in node.fields("kind rows")["rows"].items(rounds))
 
 
 def weights_of(weights: Weights, place: Here) -> Vector:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from flint import fmpq
 
 from ..core.budget import summed
-from ..core.loss import ONE, Vector, combine, ldl_of_upper, minus, scaled
+from ..core.loss import ONE, Vector, combine, ldl, minus, scaled
 from ..core.randomness import STATES, Draw, Noise
 from ..core.rational import affordable
 from ..core.replay import Law, Weighted
@@ -37,8 +37,8 @@ class MeanAndCovariance:
         """
         if not noisy:
             return law
-        noise, clients = self.noise.at(step), len(law[0][1].counts)
-        kicks, none = noise.kicks(), kick(noise.none, clients)
+        clients = len(law[0][1].counts)
+        kicks, none = self.noise.kicks(step), kick(self.noise.none, clients)
         outcomes: Law[Vector] = [({**x, **none}, draw, q) for x, draw, q in law]
         draws = by_draw(law) if kicks else []
         affordable(len(outcomes) + 3 * len(kicks) * len(draws), STATES, "instance.noise")
@@ -80,7 +80,7 @@ def condensed(states: Law[Vector], names: list[str]) -> Law[Vector]:
     mean = combine([q for _, q in flat], [x for x, _ in flat])
     apart = [(y := minus(x, mean), [q * entry for entry in y]) for x, q in flat]
     rows = range(len(mean))
-    parts = ldl_of_upper([[summed(weighted[r] * y[s] for y, weighted in apart) for s in rows[r:]] for r in rows])
+    parts = ldl([[summed(weighted[r] * y[s] for y, weighted in apart) for s in rows] for r in rows])
     if parts is None:
         raise ArithmeticError("got an indefinite covariance, expected a semidefinite one")
     points = [(combine((ONE, s), (mean, u)), D / 2) for D, u in parts for s in (ONE, -ONE)]

@@ -30,6 +30,7 @@ from ..losses.spline import Curves, Spline
 from ..losses.table import Mixture, Penalty, Table
 from .data import data_of
 from .mean_covariance import unflattened
+from .rest import steady
 
 EXACT, SIZE = 40_000, 144  # bits of the last round, of entries of a vector of moments
 LINEAR = ("name", "+", "*", "mean", "sampled", "zero", "start", "noisy", "again")  # affine whatever the losses are
@@ -237,7 +238,7 @@ def followed(boxed: Boxed, low: Vector, high: Vector, first: State[Vector], E: i
     affine = all(r.op in (*LINEAR, *READ, *SOLVED) for r in (*blocks, *measured_rules))
     if not affine or any(r.op == "sampled" for r in drawn) or any(r.op in NOISE for r in measured_rules):
         raise Rejected("instance.box: got a method with other rules, expected affine ones that do not see who is drawn")
-    if [*method.server] != method.kept or not method.steady:
+    if [*method.server] != method.kept or not steady(method):
         raise Rejected("instance.box: got a method with memory or with a clock, expected the server's vectors alone")
     data = data_of(problem)
     if data is not None and (data.oracle.step or any(len(risks) != 1 for risks in data.batches)):
@@ -293,7 +294,7 @@ def _written(problem: Problem) -> list[object]:
 
 def smooth(loss: ClientLoss, region: Sequence[tuple[fmpq, fmpq]]) -> Loss:
     """The quadratic that a loss is where every coordinate is between the ends."""
-    if isinstance(loss, Loss) and not loss.bends:
+    if isinstance(loss, Loss):
         return loss
     if not isinstance(loss, Curves):
         raise Rejected("instance.box: got kinks or data points, expected losses with a Hessian")

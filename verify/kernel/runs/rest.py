@@ -4,8 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ..core.expression import free
+from ..core.method import Method
+from ..core.problem import Problem
+from ..core.randomness import Noise
 from ..core.replay import Replay, keyed
 from ..core.walk import N, V
+
+
+def steady(method: Method) -> bool:
+    """Whether no scalar of a method changes with the round or the step."""
+    names = {name for tree in method.scalars for name in free(tree)}
+    return not any(name in ("t", "k") or arity >= 0 for name, arity in names)
+
+
+def settled(method: Method, problem: Problem, noise: Noise) -> int | None:
+    """The round from which on every round is like the one before, whose law stays as it is once it does not change."""
+    if not steady(method) or problem.rows is not None or noise.steps is not None:
+        return None
+    return 0 if problem.data is None else problem.data.settled
 
 
 def rounds(replay: Replay[V, N]) -> Iterator[tuple[int, int]]:

@@ -8,17 +8,18 @@ from flint import fmpq
 
 from ..core.budget import summed
 from ..core.claim import Claim
-from ..core.loss import ONE, ZERO, Loss, Vector, combine, dot, minus, norm2, piecewise, quadratic
+from ..core.loss import ONE, ZERO, ClientLoss, Vector, combine, dot, minus, norm2, quadratic
 from ..core.rational import Malformed, Node, Rejected, shown
 from ..core.world import Reader, World, tabled
+from ..losses.kinds import bent
 from ..losses.minimum import lines, lowest, separable
 from ..losses.regulariser import Regulariser
 
 COUNT = 100
-LOSSES = {"quadratic": quadratic, "piecewise": piecewise}
+LOSSES = {"quadratic": quadratic, "piecewise": bent.read}
 
 
-def regularity(f: Loss) -> tuple[dict[str, bool], dict[str, Callable[[fmpq], bool]]]:
+def regularity(f: ClientLoss) -> tuple[dict[str, bool], dict[str, Callable[[fmpq], bool]]]:
     """Assumptions about one function; L-smooth: -L <= f'' <= L wherever f'' exists."""
     facts = {"differentiable": True, "convex": f.above(ZERO)}
     return facts, {"smooth": lambda L: f.above(-L) and f.below(L), "strongly_convex": f.above}
@@ -28,7 +29,7 @@ def weighed(weights: Vector) -> dict[str, bool]:
     return {"weights_sum_to_one": summed(weights) == 1, "nonnegative_weights": min(weights) >= 0}
 
 
-def loss(node: Node, d: int) -> Loss:
+def loss(node: Node, d: int) -> ClientLoss:
     return LOSSES[node.kind(LOSSES)](node, d)
 
 
@@ -74,11 +75,11 @@ def combination(node: Node, claim: Claim) -> World:
     fields = node.fields("kind d functions lam L_i")
     d, N = fields["d"].integer(1, COUNT), _number(fields["lam"])
     losses = [loss(entry, d) for entry in fields["functions"].items(N)]
-    if not separable(losses):
+    if not (plain := separable(losses)):
         raise Malformed("instance.functions: got a Hessian that is not diagonal, expected separable functions")
     L, lam = fields["L_i"].vector(N, least=0), fields["lam"].vector(N)
     each = all(f.above(-x) and f.below(x) for f, x in zip(losses, L, strict=True))
-    most = max(abs(x) for line in lines(losses, lam, Regulariser()) for x in line.curvatures())
+    most = max(abs(x) for line in lines(plain, lam, Regulariser()) for x in line.curvatures())
     values = {"D": fmpq(d), "N": fmpq(N), "smoothness": most}
     return tabled(values, {"lam": lam, "L_i": L}, {"each_smooth": each, **weighed(lam)}, listed=["lam", "L_i"])
 

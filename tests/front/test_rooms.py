@@ -121,7 +121,7 @@ SIZES = {"core": 2_880, "losses": 1_300, "runs": 1_000, "worlds": 1_500, "gram":
 
 @pytest.mark.parametrize(("layer", "lines"), SIZES.items())
 def test_a_layer_of_the_kernel_does_not_grow(layer: str, lines: int) -> None:
-    """What has to be believed is short; of the core the aim is 2,500 lines."""
+    """What has to be believed is short: a plain refutation rests on the core alone."""
     assert [*SIZES] == [*LAYERS]
     files = (ROOT / "verify" / "kernel" / layer).rglob("*.py")
     assert sum(len(path.read_text(encoding="utf-8").splitlines()) for path in files) <= lines

@@ -16,7 +16,7 @@ from fedaudit.verify.kernel.core.loss import ClientLoss, Loss, dot, quadratic
 from fedaudit.verify.kernel.core.rational import Node
 from fedaudit.verify.kernel.core.run import read_loss
 from fedaudit.verify.kernel.losses.kinds import bent
-from fedaudit.verify.kernel.losses.table import read
+from fedaudit.verify.kernel.losses.kinds.table import read
 
 Data = dict[str, Any]
 SMALL = st.integers(-6, 6).map(lambda n: fmpq(n, 2))

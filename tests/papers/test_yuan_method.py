@@ -28,7 +28,7 @@ from fedaudit.problems.runs.interpreter import run as run_arrays
 from fedaudit.verify import kernel
 from fedaudit.verify.kernel.core.rational import Node
 from fedaudit.verify.kernel.core.world import World
-from fedaudit.verify.kernel.losses.sample import read as read_sample
+from fedaudit.verify.kernel.losses.kinds.sample import read as read_sample
 from fedaudit.verify.search.lowered_claim import lower
 from fedaudit.verify.search.rationalise import needed_names
 from fedaudit.verify.search.tree_arrays import Evaluator, Table

@@ -26,8 +26,8 @@ from fedaudit.bounds.papers.yuan.run import picked2
 from fedaudit.bounds.papers.yuan.symbols import T as rounds
 from fedaudit.bounds.proofs.derivation_check import derive
 from fedaudit.verify import kernel
+from fedaudit.verify.kernel.losses.kinds.sample import similar_slopes
 from fedaudit.verify.kernel.losses.pieces import Pieces, mix
-from fedaudit.verify.kernel.losses.sample import similar_slopes
 from fedaudit.verify.kernel.runs import moments
 from fedaudit.verify.moves.audit import hunt_row, read, verify_row
 from fedaudit.verify.pictures.curves import Crossing, curves

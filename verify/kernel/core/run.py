@@ -29,13 +29,7 @@ from .world import Ranges, Reader, World, tabled
 COUNT, POINTS = 1_000, 100_000
 LARGE, LONG = 10**9, 10**15  # rounds where a law stands still, where moments say all
 KINDS = Path(__file__).parents[1] / "losses" / "kinds"  # of further losses: a module for each, called like it
-ELSEWHERE = {  # kind -> module
-    "curves": "..losses.spline",
-    "sample": "..losses.sample",
-    "table": "..losses.table",
-    **{module.name: f"..losses.kinds.{module.name}" for module in iter_modules([str(KINDS)])},
-}
-LOSSES = ("quadratic", *ELSEWHERE)
+LOSSES = ("quadratic", *(module.name for module in iter_modules([str(KINDS)])))
 RESERVED = {"C", "E", "T", "D", "m", "Gamma"}  # what only the run itself may say
 OPTIONAL = "parameters steps w_star minimisers participation graph weights regulariser points minibatch oracle box"
 DATA = ("minibatch", "oracle")  # fields of clients with data points
@@ -125,7 +119,7 @@ def read(node: Node, claim: Claim) -> World:
 
 def read_loss(node: Node, d: int) -> ClientLoss:
     kind = node.kind(LOSSES)
-    return quadratic(node, d) if kind == "quadratic" else load(ELSEWHERE[kind]).LOSSES[kind](node, d)
+    return quadratic(node, d) if kind == "quadratic" else load(f"..losses.kinds.{kind}").read(node, d)
 
 
 def straight(problem: Problem, method: Method) -> bool:

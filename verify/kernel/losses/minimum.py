@@ -14,11 +14,11 @@ from ..core.problem import Problem, least_hessian, stationary
 from ..core.problem import Regulariser as AnyRegulariser
 from ..core.rational import Rejected, shown
 from .kinds.bent import Bent
+from .kinds.sample import samples
+from .kinds.table import Table
 from .pieces import nonnegative
 from .regulariser import Regulariser
 from .rotated import mix
-from .sample import samples
-from .table import Table
 
 
 def separable(losses: Sequence[ClientLoss]) -> list[Bent]:

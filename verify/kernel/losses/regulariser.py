@@ -12,7 +12,7 @@ from flint import fmpq
 from ..core.budget import summed
 from ..core.loss import ZERO, Vector
 from ..core.rational import Node
-from .table import Penalty, read_penalty
+from .kinds.table import Penalty, read_penalty
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import reduce
-from typing import Any, cast
 
-from flint import fmpq, fmpq_mpoly_ctx
+from flint import fmpq, fmpq_mpoly, fmpq_mpoly_ctx
 
 from ..core.budget import paid, spend
 from ..core.rational import Rejected
@@ -131,8 +130,8 @@ def _led(top: Polynomial, below: Polynomial) -> Form:
     )
 
 
-def _flint(polynomial: Polynomial, names: list[str]) -> Any:
-    context = cast("Any", fmpq_mpoly_ctx).get(tuple(f"x{n}" for n in range(len(names))), "lex")
+def _flint(polynomial: Polynomial, names: list[str]) -> fmpq_mpoly:
+    context = fmpq_mpoly_ctx.get(tuple(f"x{n}" for n in range(len(names))), "lex")
     rows: dict[tuple[int, ...], fmpq] = {}
     for monomial, c in polynomial.items():
         powers = dict(monomial)
@@ -140,8 +139,8 @@ def _flint(polynomial: Polynomial, names: list[str]) -> Any:
     return context.from_dict(rows)
 
 
-def _from_flint(polynomial: Any, names: list[str]) -> Polynomial:
-    rows = cast("dict[tuple[int, ...], fmpq]", polynomial.to_dict())
+def _from_flint(polynomial: fmpq_mpoly, names: list[str]) -> Polynomial:
+    rows = polynomial.to_dict()
     return {tuple((names[n], int(e)) for n, e in enumerate(row) if e): c for row, c in rows.items()}
 
 

@@ -15,12 +15,13 @@ from ..core.problem import Problem, least_hessian
 from ..core.randomness import Noise
 from ..core.replay import Replay
 from ..core.world import Bounds, Facts, Pairs
+from ..losses.kinds.curves import Curves, meta_gap
+from ..losses.kinds.sample import samples
+from ..losses.kinds.sample import similar as similar_gradients
+from ..losses.kinds.table import Table
 from ..losses.minimum import lines, separable
 from ..losses.regulariser import Regulariser
-from ..losses.sample import samples
-from ..losses.sample import similar as similar_gradients
-from ..losses.spline import Curves, hessian_spread, meta_gap, spread, steepest2
-from ..losses.table import Table
+from ..losses.spline import hessian_spread, spread, steepest2
 from .data import data_of
 from .rest import rounds
 

@@ -1,7 +1,7 @@
 """Runs of clients with data points: minibatches, local problems that an oracle solves, proximal points of f.
 
-An oracle may return any point that its accuracy allows; an instance says which. A table (losses/table.py) is one data
-point.
+An oracle may return any point that its accuracy allows; an instance says which. A table (losses/kinds/table.py) is one
+data point.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from ..core.randomness import Draws
 from ..core.rational import Malformed, Node, Rejected, shown
 from ..core.run import LARGE, Fields
 from ..losses.draws import drawn
+from ..losses.kinds.sample import samples
+from ..losses.kinds.table import Mixture, Table
 from ..losses.rotated import Rotated, mix
-from ..losses.sample import samples
-from ..losses.table import Mixture, Table
 
 SUBGRADIENTS = ("subgradients", ())
 WHOLE = ("full_prox", "training_prox")  # proximal points of f

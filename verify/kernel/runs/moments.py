@@ -23,11 +23,12 @@ from ..core.rational import Rejected, affordable
 from ..core.replay import Indices, Replay
 from ..core.run import LOSSES, Fields, noisy
 from ..core.walk import Drawn, Place, State, kick
+from ..losses.kinds.curves import Curves
+from ..losses.kinds.sample import Sample
+from ..losses.kinds.table import Mixture, Penalty, Table
 from ..losses.pieces import Pieces
 from ..losses.rotated import Rotated
-from ..losses.sample import Sample
-from ..losses.spline import Curves, Spline
-from ..losses.table import Mixture, Penalty, Table
+from ..losses.spline import Spline
 from .data import data_of
 from .mean_covariance import unflattened
 from .rest import steady

@@ -16,7 +16,7 @@ import signal
 import struct
 import sys
 import time
-from typing import Any, cast
+from typing import cast
 
 from ..core.budget import MOST
 from ..core.check import check, claimed
@@ -32,7 +32,7 @@ REPLY = struct.Struct(">Q")
 IN, OUT, ERR = 0, 1, 2
 MOST_SAID = 10_000
 USUAL = 8.0  # seconds
-Answer = dict[str, Any]
+Answer = dict[str, object]
 OTHER: Answer = {"outcome": "accepted", "lhs": None, "rhs": None, "dropped": []}  # of what is no counterexample
 
 

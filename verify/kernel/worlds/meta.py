@@ -300,20 +300,20 @@ QUANTITIES: dict[str, Callable[[Meta], fmpq | Vector]] = {
 
 
 def read(node: Node, claim: Claim) -> World:
-    given = node.fields(" ".join(("d base eta p a b w sizes constants", *_parts(claim))))
-    d, m = given["d"].integer(1, COUNT), len(given["a"].items())
-    base, eta = ([read_spline(part) for part in given[name].items(d)] for name in ("base", "eta"))
-    a, b = ([row.vector(d) for row in given[name].items(m)] for name in ("a", "b"))
-    p = [row.vector(m, least=0) for row in given["p"].items()]
+    fields = node.fields(" ".join(("d base eta p a b w sizes constants", *_parts(claim))))
+    d, m = fields["d"].integer(1, COUNT), len(fields["a"].items())
+    base, eta = ([read_spline(part) for part in fields[name].items(d)] for name in ("base", "eta"))
+    a, b = ([row.vector(d) for row in fields[name].items(m)] for name in ("a", "b"))
+    p = [row.vector(m, least=0) for row in fields["p"].items()]
     if not 1 <= m <= COUNT or not 1 <= len(p) <= COUNT or any(summed(row) != 1 for row in p):
-        raise given["p"].malformed(f"from 1 to {COUNT} distributions on from 1 to {COUNT} points")
-    w = given["w"].vector(d)
-    u, v = (given[name].vector(d) if name in given else w for name in ("u", "v"))
-    sizes = {name: size.integer(1, SIZE) for name, size in given["sizes"].fields("D0 D1 D2").items()}
-    average = "f" not in given or given["f"].one_of(("average", "sum")) == "average"
+        raise fields["p"].malformed(f"from 1 to {COUNT} distributions on from 1 to {COUNT} points")
+    w = fields["w"].vector(d)
+    u, v = (fields[name].vector(d) if name in fields else w for name in ("u", "v"))
+    sizes = {name: size.integer(1, SIZE) for name, size in fields["sizes"].fields("D0 D1 D2").items()}
+    average = "f" not in fields or fields["f"].one_of(("average", "sum")) == "average"
     values = {"D": fmpq(d), "C": fmpq(len(p)), **{name: fmpq(size) for name, size in sizes.items()}}
-    values |= claim.parameters(given["constants"], {*values, *QUANTITIES})
-    o = Meta(base, eta, a, b, p, w, u, v, sizes, average, values, given)
+    values |= claim.parameters(fields["constants"], {*values, *QUANTITIES})
+    o = Meta(base, eta, a, b, p, w, u, v, sizes, average, values, fields)
     lists: dict[str, Vector] = {}
     for name, arity in claim.needs:
         if name in QUANTITIES:
@@ -322,7 +322,7 @@ def read(node: Node, claim: Claim) -> World:
                 values[name] = quantity
             elif isinstance(quantity, tuple):
                 lists[name] = quantity
-    facts = {"average": average, "total": not average, "metric": "metric" in given}
+    facts = {"average": average, "total": not average, "metric": "metric" in fields}
     bounds: dict[str, Callable[[fmpq], bool]] = {
         "bounded_gradients": lambda B: all(steepest(f, B) for f in o.users),
         "smooth": lambda L: all(bent(f, L) for f in o.users),

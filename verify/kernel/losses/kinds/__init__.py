@@ -1,1 +1,1 @@
-"""Further losses of clients: one module for each kind, named by it; its `LOSSES` says how data are read."""
+"""Further losses of clients: one module for each kind, named by it; its `read` reads one from its data."""

@@ -73,6 +73,3 @@ def read(node: Node, d: int) -> Bent:
     A = tuple(tuple(m[r] * (r == s) for s in range(d)) for r in range(d))
     smooth = Loss(A, tuple(x * y for x, y in zip(m, c, strict=True)), dot(m, [x * x / 2 for x in c]))
     return Bent(smooth, tuple((a[j] - m[j], lo[j], hi[j], c[j]) for j in range(d)))
-
-
-LOSSES = {"bent": read}

@@ -54,11 +54,8 @@ class Saturating:
 
 
 def read(node: Node, d: int) -> Saturating:
-    given = node.fields("kind h r c")
-    h, r = given["h"].vector(d, least=0), given["r"].vector(d, least=0)
+    fields = node.fields("kind h r c")
+    h, r = fields["h"].vector(d, least=0), fields["r"].vector(d, least=0)
     if min(r) == 0:
-        raise given["r"].malformed("widths above 0")
-    return Saturating(h, r, given["c"].vector(d))
-
-
-LOSSES = {"saturating": read}
+        raise fields["r"].malformed("widths above 0")
+    return Saturating(h, r, fields["c"].vector(d))

@@ -336,7 +336,7 @@ def _idle(at: Place) -> Scalar:
 def _bound(at: Place) -> Scalar:
     """What an assumption says of the method's own measures, at indices in its ranges; under a mean, of every client."""
     name, frame = at.field("name").name(), at.reader.frame
-    if name not in frame.claim.means or name not in {made for made, _ in frame.claim.assumptions}:
+    if name not in frame.claim.means or name not in {assumption for assumption, _ in frame.claim.assumptions}:
         raise Rejected(f"got {name!r}, expected an assumption that says something of the run's measures")
     (relation, left, right), ranges = frame.claim.means[name]
     values = {index: parse(x) for index, x in at.fields["at"].mapping().items()} if "at" in at.fields else {}

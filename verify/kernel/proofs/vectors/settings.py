@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 from ...core.claim import Claim
 from .combinations import DRAWN, SAME, SIGN, SUM
 
-Json = Any
+Json = str | Sequence["Json"] | Mapping[str, "Json"]  # what a method is written in
+Entry = Mapping[str, Json]
+Rules = tuple[Json, Json]  # of a vector: when a round begins, and in a local step
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Setting:
     """`one`: a single function. `same`: all clients have one. `even`: a plain mean. `gives`: rules that it is."""
 
-    measures: Mapping[str, Json] = field(default_factory=dict[str, "Json"])
-    vectors: Mapping[str, Json] = field(
-        default_factory=dict[str, "Json"]
-    )  # of the clients; with rules, if they have any
+    measures: Mapping[str, Entry] = field(default_factory=dict[str, "Entry"])
+    vectors: Mapping[str, Rules | None] = field(default_factory=dict[str, "Rules | None"])  # of the clients
     names: Mapping[str, str] = field(default_factory=dict[str, str])  # the letters of its counts
     one: bool = False
     same: bool = False
@@ -58,7 +57,7 @@ def _minus(x: Json, y: Json) -> Json:
     return ["+", x, ["*", "-1", y]]
 
 
-def _of(*terms: Json, at: str = "") -> Json:
+def _of(*terms: Json, at: str = "") -> Entry:
     return {"at": list(at), "terms": [["1", term] for term in terms]}
 
 

@@ -17,9 +17,9 @@ from dataclasses import dataclass
 
 from flint import fmpq, fmpz
 
-from ..core.budget import HASH, label, paid, spend
-from ..core.loss import DENSE, ONE, ZERO, Matrix, Vector, combine, dot, minus, norm2
-from ..core.rational import Node, Rejected, affordable, shown
+from ...core.budget import HASH, label, paid, spend
+from ...core.loss import DENSE, ONE, ZERO, Matrix, Vector, combine, dot, minus, norm2
+from ...core.rational import Node, Rejected, affordable, shown
 
 Point = tuple[Vector, Vector, fmpq]  # x, g, f
 
@@ -206,6 +206,3 @@ class Penalty:
 def read_penalty(node: Node, d: int) -> Penalty:
     fields = node.fields("kind points")
     return Penalty(entered(fields["points"], d, ZERO, None, node.where))
-
-
-LOSSES = {"table": read}

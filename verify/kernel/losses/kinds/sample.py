@@ -10,13 +10,13 @@ from math import comb
 
 from flint import fmpq
 
-from ..core.loss import ZERO, ClientLoss, Matrix, Vector, dot
-from ..core.rational import Node, Rejected, affordable
-from . import pieces
-from .draws import batches, probabilities
-from .pieces import Pieces, nonnegative
-from .rotated import Rotated, mix, read_basis
-from .rotated import read as read_point
+from ...core.loss import ZERO, ClientLoss, Matrix, Vector, dot
+from ...core.rational import Node, Rejected, affordable
+from .. import pieces
+from ..draws import batches, probabilities
+from ..pieces import Pieces, nonnegative
+from ..rotated import Rotated, mix, read_basis
+from ..rotated import read as read_point
 
 MINIBATCH, BATCHES = 1_000, 1_000  # points of a minibatch, where there is more than one to draw from, and how many
 
@@ -107,6 +107,3 @@ def similar_slopes(risks: Sequence[Pieces], p: Vector, B: fmpq) -> bool:
     inner = all(nonnegative(room(a), room((a + b) / 2), room(b), bounded=True) for a, b in pairwise(knots))
     ends = ((knots[0], -1), (knots[-1], 1))
     return inner and all(nonnegative(*(room(x + k * side) for k in range(3)), bounded=False) for x, side in ends)
-
-
-LOSSES = {"sample": read}

@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fedaudit.verify import kernel
-from fedaudit.verify.kernel.core.loss import clipped
+from fedaudit.verify.kernel.losses.kinds.bent import clipped
 
 STEP = ["*", "1/2", ["^", ["+", 2, "t"], "-1/2"]]  # 1 / (2 sqrt(t + 2))
 METHOD: dict[str, Any] = {

@@ -18,7 +18,7 @@ from fedaudit.problems.families import losses
 from fedaudit.problems.families.saturating import Saturating
 from fedaudit.verify import kernel
 from fedaudit.verify.kernel.core.rational import Node
-from fedaudit.verify.kernel.core.run import ELSEWHERE, read_loss
+from fedaudit.verify.kernel.core.run import LOSSES, read_loss
 from fedaudit.verify.moves.audit import read as read_statement
 from fedaudit.verify.search.climb import climb
 from fedaudit.verify.search.rationalise import certify
@@ -63,7 +63,7 @@ def test_the_kernel_bounds_the_curvature_from_both_sides_and_refuses_other_data(
             read_loss(Node({**LOSS, **broken}, "loss"), 2)
     with pytest.raises((kernel.Rejected, kernel.Malformed)):
         read_loss(Node({**LOSS, "kind": "os"}, "loss"), 2)
-    assert "saturating" in ELSEWHERE
+    assert "saturating" in LOSSES
 
 
 def test_no_search_draws_them_unless_it_is_told_to() -> None:

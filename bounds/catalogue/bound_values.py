@@ -4,11 +4,6 @@ What the statement chooses and defines (step sizes, kappa, ...) is computed, not
 (gap(0), or Delta that stands for it) is given like a constant. Values are rationals; `numbers` computes with them.
 """
 
-# sympy is annotated only in part (2026-11).
-# pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
-# pyright: reportUnknownArgumentType=false, reportUnknownParameterType=false, reportArgumentType=false
-# pyright: reportAttributeAccessIssue=false, reportOperatorIssue=false, reportAssignmentType=false
-
 from __future__ import annotations
 
 import difflib
@@ -214,7 +209,7 @@ class Plan:
     def _free(self, name: str) -> bool:
         """Whether a symbol of this name is free although a quantity of this name is chosen (gamma(t) = gamma)."""
         return bool(self.rules[name].index) and any(
-            isinstance(s, Symbol) and s.name == name
+            s.name == name
             for _, value in (*self.statement.choose.items(), *self.statement.where.items())
             for s in value.free_symbols
         )
@@ -438,7 +433,7 @@ def said(expr: Basic) -> str:
 def terms_of(statement: Statement, side: Expr) -> list[Expr]:
     """The terms of a right-hand side, in the order that is printed."""
     terms = split(statement, side)
-    return ordered_terms(Add(*terms, evaluate=False)) if len(terms) > 1 else terms
+    return ordered_terms(cast("Add", Add(*terms, evaluate=False))) if len(terms) > 1 else terms
 
 
 def split(statement: Statement, expr: Any) -> list[Expr]:

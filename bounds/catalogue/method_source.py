@@ -1,9 +1,5 @@
 """A method as Python that somebody can paste into a file of their own and change."""
 
-# sympy ships no type stubs, and few of its methods are annotated (2026-11).
-# pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
-# pyright: reportUnknownArgumentType=false, reportPrivateUsage=false
-
 from __future__ import annotations
 
 import keyword

@@ -1,18 +1,12 @@
 """The numbers printed in a statement: where they stand, what it says with one of them changed, and which have room."""
 
-# sympy is annotated only in part: Eq(...) may be an Integer to a type checker, and most methods return unknowns.
-# pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
-# pyright: reportUnknownArgumentType=false, reportUnknownLambdaType=false, reportUnknownParameterType=false
-# pyright: reportArgumentType=false, reportReturnType=false, reportAssignmentType=false
-# pyright: reportAttributeAccessIssue=false, reportOperatorIssue=false, reportCallIssue=false
-
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, cast
 
-from sympy import Basic, Indexed, Rational, Tuple
+from sympy import Basic, Expr, Indexed, Rational, Tuple
 from sympy.core.function import AppliedUndef
 from sympy.core.relational import Relational
 
@@ -37,11 +31,11 @@ def constants(statement: Statement, fields: Sequence[str] = ("then", "where", "c
     """Every number printed in a statement, exponents included; minus signs and divisions are not numbers."""
     constants: list[Constant] = []
     for name in fields:
-        value = getattr(statement, name)
+        value: Any = getattr(statement, name)
         if name in ("where", "choose"):
-            parts = list(value.items())
+            parts: Iterable[tuple[Any, Basic]] = value.items()
         else:
-            parts = list(enumerate(value if isinstance(value, tuple) else (value,)))
+            parts = enumerate(cast("tuple[Basic, ...]", value) if isinstance(value, tuple) else (value,))
         for key, expr in parts:
             constants += [Constant(name, key, path, number, inside) for path, number, inside in _numbers(expr, expr)]
     return constants
@@ -84,22 +78,23 @@ class Slack:
 
 def mutate(statement: Statement, constant: Constant, factor: Rational, *, evaluate: bool = True) -> Statement:
     """`statement` with one printed number multiplied by `factor`; `evaluate`: a relation may become true or false."""
-    value = getattr(statement, constant.field)
+    value: Any = getattr(statement, constant.field)
     changed = constant.value * factor
 
     def put(expr: Basic) -> Basic:
         return _put(expr, constant.path, changed, evaluate)
 
     if constant.field in ("where", "choose"):
-        made: Any = {k: put(v) if k == constant.key else v for k, v in value.items()}
+        mutant: Any = {k: put(v) if k == constant.key else v for k, v in value.items()}
     elif isinstance(value, tuple):
-        made = tuple(put(v) if n == constant.key else v for n, v in enumerate(value))
+        parts = cast("tuple[Basic, ...]", value)
+        mutant = tuple(put(v) if n == constant.key else v for n, v in enumerate(parts))
     else:
-        made = put(value)
-    return replace(statement, **{constant.field: made})
+        mutant = put(value)
+    return replace(statement, **{constant.field: mutant})
 
 
-def _put(expr: Basic, path: tuple[int, ...], value: Rational, evaluate: bool) -> Basic:
+def _put(expr: Basic, path: tuple[int, ...], value: Expr, evaluate: bool) -> Basic:
     if not path:
         return value
     args = list(expr.args)

@@ -4,12 +4,6 @@ Only the first two prove anything. A claim is false when an exact point shows it
 solver that gives up or a denominator that may vanish is never read as a yes.
 """
 
-# sympy is annotated only in part: Eq(...) may be an Integer to a type checker, and most methods return unknowns.
-# pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
-# pyright: reportUnknownArgumentType=false, reportUnknownLambdaType=false, reportUnknownParameterType=false
-# pyright: reportArgumentType=false, reportReturnType=false, reportAssignmentType=false
-# pyright: reportAttributeAccessIssue=false, reportOperatorIssue=false, reportCallIssue=false
-
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence

@@ -13,10 +13,6 @@ All this is about positive parameters. One that may be 0 or negative is looked a
 parameter not `fixed`. The constant of O may depend on a fixed parameter, and so says nothing about its value 0.
 """
 
-# sympy is annotated only in part, z3 hardly at all (2026-11).
-# pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
-# pyright: reportUnknownArgumentType=false
-
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -235,8 +231,9 @@ def dominance(statement: Statement) -> list[Decision]:
     return [_decide(statement, statement.defined(r)) for r in statement.relations]
 
 
-def _decide(statement: Statement, relation: Any) -> Decision:
-    sides = {Le: [(0, 1)], Ge: [(1, 0)], Eq: [(0, 1), (1, 0)], Lt: [(0, 1)], Gt: [(1, 0)]}.get(type(relation))
+def _decide(statement: Statement, relation: Relational) -> Decision:
+    kind: Any = type(relation)
+    sides = {Le: [(0, 1)], Ge: [(1, 0)], Eq: [(0, 1), (1, 0)], Lt: [(0, 1)], Gt: [(1, 0)]}.get(kind)
     if sides is None:
         return Decision("unknown", "", "got no order of growth")
     roles, strict = Roles.of(statement), isinstance(relation, Lt | Gt)

@@ -5,10 +5,6 @@ polynomials without a common factor, the denominator's leading coefficient posit
 Anything that is no rational function of symbols and quantities (a root, an exponential, a minimum) is left to sympy.
 """
 
-# sympy ships no type stubs (2026-11).
-# pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
-# pyright: reportUnknownArgumentType=false
-
 from __future__ import annotations
 
 from collections.abc import Mapping

@@ -4,12 +4,6 @@ A condition such as γ ≤ min(1/(2L), 1/(α + μ)) is not left to luck: γ is d
 interval that the values drawn before it allow. What cannot be read that way is checked, and the point rejected.
 """
 
-# sympy is annotated only in part: Eq(...) may be an Integer to a type checker, and most methods return unknowns.
-# pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
-# pyright: reportUnknownArgumentType=false, reportUnknownLambdaType=false, reportUnknownParameterType=false
-# pyright: reportArgumentType=false, reportReturnType=false, reportAssignmentType=false
-# pyright: reportAttributeAccessIssue=false, reportOperatorIssue=false, reportCallIssue=false
-
 from __future__ import annotations
 
 import math
@@ -80,7 +74,7 @@ class _Domain:
 class _Plan:
     order: list[Basic]
     bounds: dict[Basic, list[_Bound]]
-    rest: list[Boolean] = field(default_factory=list)
+    rest: list[Boolean] = field(default_factory=list[Boolean])
 
 
 @dataclass(frozen=True, slots=True)

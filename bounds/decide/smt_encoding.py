@@ -6,19 +6,13 @@ fresh reals holds for the terms they stand for, as long as the `obligations` (a 
 real number) hold too.
 """
 
-# sympy is annotated only in part: Eq(...) may be an Integer to a type checker, and most methods return unknowns.
-# pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
-# pyright: reportUnknownArgumentType=false, reportUnknownLambdaType=false, reportUnknownParameterType=false
-# pyright: reportArgumentType=false, reportReturnType=false, reportAssignmentType=false
-# pyright: reportAttributeAccessIssue=false, reportOperatorIssue=false, reportCallIssue=false
-
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from functools import cache, lru_cache, reduce
 from math import floor, gcd, lcm
-from typing import Any
+from typing import Any, cast
 
 from sympy import (
     Abs,
@@ -220,7 +214,7 @@ class Abstraction:
                 product *= inner**power
                 continue
             degree = self._degree(base, power) if isinstance(power, Rational) else None
-            if degree is not None:
+            if isinstance(power, Rational) and degree is not None:
                 product *= self._root(base, power, degree)
                 continue
             unit, multiple, offset = exponent(power)
@@ -305,7 +299,7 @@ def exponent(power: Expr) -> tuple[Expr | None, Rational, Rational]:
     """n, k, c with power = k n + c, n primitive; n is None for a number."""
     constant, rest = expand(power).as_coeff_Add()
     if rest is S.Zero:
-        return None, Rational(0), constant
+        return None, Rational(0), cast("Rational", constant)
     content, unit = rest.as_content_primitive()
     if unit.could_extract_minus_sign():
         content, unit = -content, expand(-unit)

@@ -1,11 +1,5 @@
 """A claim and its conditions as polynomial constraints, and z3's answer to whether the claim can fail."""
 
-# sympy is annotated only in part: Eq(...) may be an Integer to a type checker, and most methods return unknowns.
-# pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
-# pyright: reportUnknownArgumentType=false, reportUnknownLambdaType=false, reportUnknownParameterType=false
-# pyright: reportArgumentType=false, reportReturnType=false, reportAssignmentType=false
-# pyright: reportAttributeAccessIssue=false, reportOperatorIssue=false, reportCallIssue=false
-
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
@@ -77,9 +71,9 @@ class Proof:
         least = self._least(numerator.free_symbols | denominator.free_symbols)
         return never_negative(denominator, least) and never_negative(numerator, least)
 
-    def _least(self, symbols: Iterable[Any]) -> dict[Symbol, Any]:
+    def _least(self, symbols: Iterable[Symbol]) -> dict[Expr, Expr]:
         """The least value of those that are not negative: 0, 1 of a count, or another one that a condition names."""
-        least: dict[Symbol, Any] = {
+        least: dict[Expr, Expr] = {
             s: Integer(1 if s.is_integer and s.is_positive else 0) for s in symbols if s.is_nonnegative
         }
         for condition in self.given:
@@ -116,7 +110,7 @@ class Proof:
             return None
         model = solver.model()
         point: dict[Basic, Fraction] = {}
-        names: dict[Basic, Symbol] = {v: k for k, v in self.table.atoms.items()}
+        names = {v: k for k, v in self.table.atoms.items()}
         for symbol, variable in self._symbols.items():
             value = model.eval(variable, model_completion=True)
             if z3.is_algebraic_value(value):

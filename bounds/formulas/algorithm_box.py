@@ -1,8 +1,5 @@
 """A method as an algorithm box, in text or LaTeX."""
 
-# sympy ships no type stubs, and few of its methods are annotated (2026-11).
-# pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false
-
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping

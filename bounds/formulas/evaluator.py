@@ -4,11 +4,8 @@ One tree, three arithmetics. The same point is tried in floating point, then rep
 python-flint's, which are about ten times as fast as Python's own and mpmath's.
 """
 
-# sympy is annotated only in part: Eq(...) may be an Integer to a type checker, and most methods return unknowns.
-# pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
-# pyright: reportUnknownArgumentType=false, reportUnknownLambdaType=false, reportUnknownParameterType=false
-# pyright: reportArgumentType=false, reportReturnType=false, reportAssignmentType=false
-# pyright: reportAttributeAccessIssue=false, reportOperatorIssue=false, reportCallIssue=false
+# flint has no types of its own (2026-11).
+# pyright: reportUnknownVariableType=false, reportOperatorIssue=false, reportArgumentType=false
 
 from __future__ import annotations
 
@@ -18,7 +15,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache
-from typing import Any
+from typing import Any, cast
 
 from flint import arb, ctx, fmpq
 from sympy import Basic, Indexed, Sum, Symbol
@@ -149,7 +146,7 @@ def _placed(tree: Tree, count: int, indices: Mapping[str, str]) -> Tree:
     """The tree with the index of every sum in a place of its own, behind `count` others."""
     if not isinstance(tree, list):
         return indices.get(tree, tree)
-    op, *args = tree
+    op, *args = cast("list[Tree]", tree)
     if op != "sum":
         return [op, *(_placed(arg, count, indices) for arg in args)]
     variable, low, high, body = args

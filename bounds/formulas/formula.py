@@ -5,9 +5,8 @@ expression, in the order that papers about convergence use: what decays stands f
 bracket that it multiplies, Roman letters before Greek ones, 1 - x, a/(b c), 3 (L + alpha).
 """
 
-# sympy is annotated only in part (2026-11).
-# pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
-# pyright: reportUnknownArgumentType=false, reportArgumentType=false, reportCallIssue=false
+# operator.truediv has no types of its own (2026-11).
+# pyright: reportUnknownVariableType=false
 
 from __future__ import annotations
 

@@ -3,9 +3,6 @@
 A long relation is broken before the terms of its right-hand side.
 """
 
-# sympy ships no type stubs (2026-11).
-# pyright: reportMissingTypeStubs=false
-
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence

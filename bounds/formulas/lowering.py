@@ -4,9 +4,6 @@ A tree is JSON: a rational string, a symbol's name, or a list that starts with a
 `verify`, the kernel evaluates it exactly; neither sees sympy.
 """
 
-# sympy ships no type stubs (2026-11).
-# pyright: reportMissingTypeStubs=false
-
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping

@@ -4,15 +4,11 @@ How a formula is told is the same in all of them: `_Printer` knows terms, factor
 each of these is spelled.
 """
 
-# sympy is annotated only in part (2026-11).
-# pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
-
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import cast
 
 from sympy import Basic, E, Rational, Symbol, latex, oo
 from sympy.core.function import AppliedUndef, UndefinedFunction
@@ -94,7 +90,7 @@ def level(form: Form) -> int:
 def fractions_of(form: Form) -> list[tuple[list[Form], list[Form]]]:
     """A product of fractions: above and below the line of each, as a chain a * b / c * d is read."""
     if form.op not in ("*", "/"):
-        return [([form], [])]
+        return [([form], list[Form]())]
     left, right = form.args
     fractions = fractions_of(left)
     if form.op == "/":
@@ -105,7 +101,7 @@ def fractions_of(form: Form) -> list[tuple[list[Form], list[Form]]]:
         if last_below or below:
             fractions = [*fractions, (above, below)]
         else:
-            fractions = [*fractions[:-1], ([*last_above, *above], [])]
+            fractions = [*fractions[:-1], ([*last_above, *above], list[Form]())]
     return fractions
 
 
@@ -267,7 +263,7 @@ class _Latex(_Printer):
 
     def leaf(self, value: Basic) -> str:
         entry = self.glossary.get(value)
-        return entry.latex if entry and entry.latex else cast(str, latex(value))
+        return entry.latex if entry and entry.latex else latex(value)
 
     def bracketed(self, form: Form) -> str:
         return rf"\left({self.of(form)}\right)"
@@ -302,7 +298,7 @@ class _Latex(_Printer):
         indices = list(map(self.of, form.args))
         if not isinstance(form.value, AppliedUndef):
             return f"{form.value.base.label}_{{{','.join(indices)}}}"
-        entry = self.glossary.get(cast(Basic, form.value.func))
+        entry = self.glossary.get(form.value.func)
         if entry and entry.latex:
             try:
                 return entry.latex.format(*indices)

@@ -1,8 +1,5 @@
 """A statement as text, as LaTeX or as data: its parts in the order in which the paper prints them."""
 
-# sympy ships no type stubs, and few of its methods are annotated (2026-11).
-# pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false
-
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping

@@ -4,9 +4,6 @@ A true statement about all problems is invariant under rescaling f and w, so bot
 of a sum and both sides of each condition have one dimension.
 """
 
-# sympy ships no type stubs (2026-11).
-# pyright: reportMissingTypeStubs=false
-
 from __future__ import annotations
 
 from dataclasses import dataclass
@@ -36,7 +33,7 @@ class Dimension:
     def __mul__(self, other: Dimension) -> Dimension:
         return Dimension(self.f + other.f, self.w + other.w)
 
-    def __pow__(self, power: Fraction) -> Dimension:
+    def __pow__(self, power: Fraction | int) -> Dimension:
         return Dimension(self.f * power, self.w * power)
 
     def __str__(self) -> str:

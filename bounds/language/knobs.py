@@ -4,9 +4,6 @@ A knob is a sympy symbol whose name says its range, because names travel: into c
 alone knows how.
 """
 
-# sympy ships no type stubs (2026-11).
-# pyright: reportMissingTypeStubs=false
-
 from __future__ import annotations
 
 from typing import Any, Literal

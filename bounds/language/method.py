@@ -6,9 +6,6 @@ one phase are carried out at once, from the values before it. Interpreters elsew
 none of them is mentioned here.
 """
 
-# sympy ships no type stubs (2026-11).
-# pyright: reportMissingTypeStubs=false
-
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping

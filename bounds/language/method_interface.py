@@ -1,8 +1,5 @@
 """What a method offers to somebody who writes a statement about it: symbols, measures with ranges, assumptions."""
 
-# sympy ships no type stubs, and few of its methods are annotated (2026-11).
-# pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false
-
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator

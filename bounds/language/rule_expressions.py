@@ -4,9 +4,6 @@
 what it is applied to.
 """
 
-# sympy ships no type stubs (2026-11).
-# pyright: reportMissingTypeStubs=false
-
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
@@ -150,7 +147,7 @@ def as_scalar(value: Any) -> Any:
     if isinstance(value, Vector | Number):
         raise UserError("got a product of two vectors, expected a scalar and a vector; do: use inner(x, y)")
     try:
-        return cast("Any", sympify(value, strict=True))  # strict: numbers and formulas, never text
+        return sympify(value, strict=True)  # strict: numbers and formulas, never text
     except SympifyError:
         raise UserError(repr(value), "a number or a formula", "write it with the glossary's symbols") from None
 

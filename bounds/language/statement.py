@@ -4,8 +4,6 @@ A `Statement` is frozen and holds sympy expressions only. Everything an auditor 
 verify, hunt, certify) lives elsewhere and reads these fields.
 """
 
-# sympy ships no type stubs (2026-11).
-# pyright: reportMissingTypeStubs=false
 # A file of a user holds what no type checker saw.
 # pyright: reportUnnecessaryIsInstance=false
 
@@ -91,7 +89,7 @@ class Glossary(dict[Basic, Entry]):
 
     def quantity(self, name: str, dim: str, meaning: str, latex: str = "", **assumptions: bool) -> Any:
         """An indexed quantity such as gap(t); `latex` is a template in which {0}, {1}, ... are the indices."""
-        quantity = cast("Any", Function(name, **(assumptions or {"real": True})))
+        quantity = Function(name, **(assumptions or {"real": True}))
         self[quantity] = Entry(meaning, dimension(dim), latex)
         return quantity
 
@@ -251,7 +249,7 @@ class Statement:
     def _formula(self, name: str, value: Any) -> Any:
         """A value of such a field, which is a number or a formula, never text."""
         try:
-            formula = cast("Any", sympify(value, strict=True))
+            formula = sympify(value, strict=True)
         except SympifyError:
             formula = None
         if not isinstance(formula, Expr):

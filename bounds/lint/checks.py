@@ -4,10 +4,6 @@ A rule reports only what it can establish: a mismatch of dimensions, an unsatisf
 comes out otherwise, or an exact point at which a printed step size or bound does what it cannot do.
 """
 
-# sympy ships no type stubs, and few of its methods are annotated (2026-11).
-# pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownArgumentType=false
-# pyright: reportArgumentType=false
-
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
@@ -159,7 +155,7 @@ def _points(statement: Statement, made: Limit) -> Iterator[dict[Basic, Expr]]:
 
 def _constants(statement: Statement) -> set[Symbol]:
     exprs = [*statement.when, *statement.sweep.values()]
-    symbols = {s for e in exprs for s in e.free_symbols if isinstance(s, Symbol)}
+    symbols = {s for e in exprs for s in e.free_symbols}
     return {s for s in symbols if not knob_range(s.name)}
 
 
@@ -188,8 +184,8 @@ def _match(lemma: Statement, statement: Statement, head: Expr) -> dict[Symbol, E
     if head not in lemma.choose:
         return {}
     wanted, form = statement.defined(statement.choose[head]), lemma.defined(lemma.choose[head])
-    index = {s for s in head.free_symbols if isinstance(s, Symbol)}
-    unknown = sorted((s for s in form.free_symbols - wanted.free_symbols - index if isinstance(s, Symbol)), key=str)
+    index = head.free_symbols
+    unknown = sorted(form.free_symbols - wanted.free_symbols - index, key=str)
     top = fraction(together(form - wanted))[0]
     if top == 0:
         return {}

@@ -1,9 +1,5 @@
 """What a claim may be written with: numbers and operations that the kernel reads, domains that it checks."""
 
-# sympy ships no type stubs (2026-11).
-# pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
-# pyright: reportUnknownArgumentType=false
-
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping

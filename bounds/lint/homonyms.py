@@ -1,9 +1,5 @@
 """Two symbols of one name. Claims are computed by name: the two would be taken for one."""
 
-# sympy ships no type stubs (2026-11).
-# pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
-# pyright: reportUnknownArgumentType=false
-
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping

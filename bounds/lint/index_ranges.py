@@ -4,10 +4,6 @@ What can be said for all sizes is said by sympy. Otherwise small sizes that `whe
 claim reads what no run of that size has is named.
 """
 
-# sympy ships no type stubs (2026-11).
-# pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
-# pyright: reportUnknownArgumentType=false
-
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence

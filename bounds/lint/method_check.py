@@ -5,8 +5,6 @@ declared, a client's vector at the server outside a mean, noise outside the loca
 somebody who writes a method. A method that nobody runs (of a frame, for proofs) need not meet it.
 """
 
-# sympy ships no type stubs (2026-11).
-# pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownLambdaType=false
 # A file of a user holds what no type checker saw.
 # pyright: reportUnnecessaryIsInstance=false
 

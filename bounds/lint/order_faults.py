@@ -1,9 +1,5 @@
 """Slips in a claim about orders of growth: what it does not speak of, and declarations that deny each other."""
 
-# sympy ships no type stubs (2026-11).
-# pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
-# pyright: reportUnknownArgumentType=false
-
 from __future__ import annotations
 
 from collections.abc import Iterator

@@ -6,10 +6,6 @@ which), a constant that an assumption introduces, a parameter that the rules rea
 measure, a definition in `where`, or a parameter that `sweep` draws.
 """
 
-# sympy ships no type stubs (2026-11).
-# pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
-# pyright: reportUnknownArgumentType=false
-
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator

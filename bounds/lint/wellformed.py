@@ -4,9 +4,6 @@
 stands there, what was expected and what to do, and not an error from deep inside.
 """
 
-# sympy ships no type stubs (2026-11).
-# pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
-# pyright: reportUnknownArgumentType=false, reportUnknownLambdaType=false
 # A file of a user holds what no type checker saw.
 # pyright: reportUnnecessaryIsInstance=false
 

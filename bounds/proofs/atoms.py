@@ -5,10 +5,6 @@ under sum_i p_i^2 (.). It is one record: a class here (or in proximal_atoms) tha
 methods and which assumption gives it, and the kernel's own reading in verify/kernel/proofs/vectors/atoms.py.
 """
 
-# sympy ships no type stubs (2026-11).
-# pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
-# pyright: reportUnknownArgumentType=false
-
 from __future__ import annotations
 
 from collections.abc import Iterator

@@ -4,10 +4,6 @@ A statement is about its own method, for its own sizes, with its own assumptions
 and nothing shows that this is allowed, it is a premise written by hand, and what rests on it is not proved.
 """
 
-# sympy is annotated only in part (2026-11).
-# pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
-# pyright: reportUnknownArgumentType=false, reportAttributeAccessIssue=false
-
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence

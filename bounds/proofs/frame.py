@@ -1,9 +1,5 @@
 """A method and what the names of a proof mean in it."""
 
-# sympy ships no type stubs (2026-11).
-# pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
-# pyright: reportUnknownArgumentType=false, reportAttributeAccessIssue=false
-
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping

@@ -1,11 +1,5 @@
 """What a derivation takes for granted: premises about losses and runs that somebody wrote down."""
 
-# sympy is annotated only in part: Eq(...) may be an Integer to a type checker, and most methods return unknowns.
-# pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
-# pyright: reportUnknownArgumentType=false, reportUnknownLambdaType=false, reportUnknownParameterType=false
-# pyright: reportArgumentType=false, reportReturnType=false, reportAssignmentType=false
-# pyright: reportAttributeAccessIssue=false, reportOperatorIssue=false, reportCallIssue=false
-
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -102,9 +96,11 @@ def _used_directly(argument: Argument) -> set[Given]:
 
 def definitions(statement: Statement) -> frozenset[Boolean]:
     """What is so by the statement's own words: the step size that it chooses, and what the round before had."""
-    chosen = {q: statement.defined(value) for q, value in statement.choose.items() if isinstance(q, AppliedUndef)}
+    chosen: dict[Expr, Expr] = {
+        q: statement.defined(value) for q, value in statement.choose.items() if isinstance(q, AppliedUndef)
+    }
     equations: list[Boolean] = [Eq(q, value) for q, value in chosen.items()]
-    before = statement.method.before if isinstance(statement.method, Method) else {}
+    before: Mapping[Expr, Expr] = statement.method.before if isinstance(statement.method, Method) else {}
     for earlier, q in before.items():
         (index,), value = q.args, chosen.get(q, q)
         later = And(Ge(index, 1), Eq(earlier, value.subs(index, index - 1)))
@@ -204,7 +200,7 @@ def _closed_ranges(cited: Statement) -> list[tuple[Symbol, Boolean]]:
     return [(n, And(Le(low, n), Le(n, high))) for n, (low, high) in cited.for_all.items() if n not in free]
 
 
-def _signs(statement: Statement, argument: Argument, named: set[Symbol]) -> Iterator[str]:
+def _signs(statement: Statement, argument: Argument, named: set[Expr]) -> Iterator[str]:
     """Quantities that are declared not to be negative, and whose definition does not show it: these are premises."""
     frames = [k.rule.frame for k in shown_in(argument)]
     method = next((frame.method for frame in frames), statement.method)

@@ -1,9 +1,5 @@
 """Vectors that a frame calls formulas of others: whether the method's rules keep it so in every step of every round."""
 
-# sympy ships no type stubs (2026-11).
-# pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
-# pyright: reportUnknownArgumentType=false, reportAttributeAccessIssue=false
-
 from __future__ import annotations
 
 from collections.abc import Callable

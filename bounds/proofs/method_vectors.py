@@ -4,10 +4,6 @@ The update rule is never typed: a quantity one local step later is its definitio
 of the vectors. A quantity of the method is what its `measures` say.
 """
 
-# sympy ships no type stubs (2026-11).
-# pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
-# pyright: reportUnknownArgumentType=false, reportAttributeAccessIssue=false
-
 from __future__ import annotations
 
 from collections.abc import Mapping
@@ -408,7 +404,8 @@ class Reader:
 
     def _neighbour(self, term: Any, index: Any) -> Any:
         """The client whose neighbours a sum over `index` runs over."""
-        pairs = {s.args for s in term.atoms(AppliedUndef) if self.frame.is_share(s)} if self.frame.shares else set()
+        shares = self.frame.shares and {s for s in term.atoms(AppliedUndef) if self.frame.is_share(s)}
+        pairs: set[Any] = {s.args for s in shares or ()}
         _, _, i, j = self.frame.letters
         return next((c for c, n in pairs if n == index != c and c in (i, j) and len(pairs) == 1), None)
 

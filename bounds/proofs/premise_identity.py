@@ -5,17 +5,13 @@ negative: by its form, or because the engine decides so from the conditions of t
 of the premise). What the atoms and the rules of the normal form charge must be among the statement's assumptions.
 """
 
-# sympy ships no type stubs (2026-11).
-# pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
-# pyright: reportUnknownArgumentType=false, reportAttributeAccessIssue=false, reportArgumentType=false
-
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
-from typing import Any
+from typing import Any, cast
 
 from sympy import Add, Eq, Expr, Float, Ge, Gt, Integer, Le, Max, Mul, Pow, Rational, Sum, Symbol
 from sympy.core.function import AppliedUndef
@@ -294,7 +290,7 @@ def _spelled(text: str, names: dict[str, str]) -> str:
 
 def _key(key: tuple[Any, ...]) -> str:
     def spelled(part: Any) -> str:
-        name, tag = part if isinstance(part, tuple) else (part, "")
+        name, tag = cast("tuple[Any, str]", part) if isinstance(part, tuple) else (part, "")
         return f"{getattr(name, 'label', name)}{f'[{tag}]' if tag else ''}"
 
     return " ".join(map(spelled, key))
@@ -383,7 +379,7 @@ def _formula_sign(formula: Any, method: Method) -> frozenset[str] | None:
         return frozenset()
     if isinstance(formula, Add | Mul):
         parts = [_formula_sign(arg, method) for arg in formula.args]
-        return None if None in parts else frozenset().union(*(part for part in parts if part))
+        return None if None in parts else frozenset[str]().union(*(part for part in parts if part))
     return frozenset() if by_form(formula) else None
 
 

@@ -1,9 +1,5 @@
 """Atoms about proximal points: of the regulariser, of the loss that a client draws in a round, and of f itself."""
 
-# sympy ships no type stubs (2026-11).
-# pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
-# pyright: reportUnknownArgumentType=false
-
 from __future__ import annotations
 
 from collections.abc import Iterator

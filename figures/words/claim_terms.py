@@ -63,7 +63,7 @@ class _Writer:
             self.glossary[symbol] = Entry("", Dimension(), latex)
         return self.symbols[latex]
 
-    def _expression(self, tree: Tree) -> Basic:
+    def _expression(self, tree: Tree) -> Any:
         if not isinstance(tree, list):
             return self._leaf(str(tree))
         head, *args = cast("list[Tree]", tree)

@@ -1,9 +1,5 @@
 """Formulas of an argument as relations of the kernel, with letters of the proof for the symbols that no claim has."""
 
-# sympy is annotated only in part.
-# pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
-# pyright: reportUnknownArgumentType=false, reportAttributeAccessIssue=false
-
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
@@ -96,12 +92,7 @@ class Formulas:
         domains = self.book.context.forms.domains
         bound = {v for total in expr.atoms(Sum) for v in total.variables}
         for symbol in expr.free_symbols:
-            if (
-                isinstance(symbol, Symbol)
-                and symbol not in names
-                and symbol.name not in domains
-                and symbol not in bound
-            ):
+            if symbol not in names and symbol.name not in domains and symbol not in bound:
                 self.letter(symbol.name, trees.domain_of(symbol))
         for quantity in expr.atoms(AppliedUndef):
             name = trees.name_of(quantity)

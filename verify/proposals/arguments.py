@@ -5,11 +5,6 @@ induced over, its steps are written again for a letter of the proof that stands 
 the claim's own index by its conditions holds for the letter where it lies in the same range.
 """
 
-# sympy is annotated only in part.
-# pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
-# pyright: reportUnknownArgumentType=false, reportUnknownParameterType=false, reportAttributeAccessIssue=false
-# pyright: reportArgumentType=false, reportCallIssue=false
-
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
@@ -20,7 +15,7 @@ from flint import fmpq
 from sympy import Ge, Gt, Integer, Symbol, sympify
 from sympy.core.function import AppliedUndef
 from sympy.core.relational import Relational
-from sympy.logic.boolalg import Or, true
+from sympy.logic.boolalg import Boolean, Or, true
 
 from fedaudit.bounds.decide.facts import ExpNumber, Instance, sum_empty, sum_next, termwise
 from fedaudit.bounds.formulas import lowering as trees
@@ -122,7 +117,7 @@ class Proposer(Formulas):
         first, _ = self._sides(item.claim, place)
         return not any(self.book.among(h, place.under) for h in (first, _denied(first)))
 
-    def _sides(self, claim: Or, place: IndexValues) -> tuple[Relation, Any]:
+    def _sides(self, claim: Boolean, place: IndexValues) -> tuple[Relation, Any]:
         """The side by which cases are told apart, and the other one."""
         sides = list(claim.args)
         if len(sides) != 2 or not all(isinstance(side, Relational) for side in sides):
@@ -130,16 +125,18 @@ class Proposer(Formulas):
         first = next((s for s in sides if not s.atoms(AppliedUndef)), sides[0])  # of numbers, not of measures
         return self.relation(first, place), next(s for s in sides if s is not first)
 
-    def _either(self, step: Step, claim: Or, place: IndexValues) -> list[int]:
+    def _either(self, step: Step, claim: Boolean, place: IndexValues) -> list[int]:
         """The step in the case that one side holds, and in the case that it does not, where the other one does."""
         first, _ = self._sides(claim, place)
-        both = [self._step(step, replace(place, under=(*place.under, h))) for h in (first, _denied(first))]
+        one, other = (self._step(step, replace(place, under=(*place.under, h))) for h in (first, _denied(first)))
         under = (*place.under, *(self.relation(c, place) for c in relations_of(step.under)))
-        return [self.book.say("case", self.book.judgements[a].says, under, (a, b)) for a, b in zip(*both, strict=True)]
+        return [
+            self.book.say("case", self.book.judgements[a].says, under, (a, b)) for a, b in zip(one, other, strict=True)
+        ]
 
     def _other(self, step: Step, place: IndexValues, under: Hypotheses) -> list[int]:
         """What is left of one of two things where the hypotheses deny the other; nothing where they do not."""
-        first, other = self._sides(cast("Or", step.claim), place)
+        first, other = self._sides(step.claim, place)
         if not self.book.among(_denied(first), place.under):
             return []
         rests, _ = self.rests(step.given, place, under)

@@ -5,9 +5,8 @@ is only said what that is in one case: whoever assembles a proof shows each `Req
 them into `by`, declares the letters, and adds the measures to the frame.
 """
 
-# sympy is annotated only in part (2026-11).
-# pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
-# pyright: reportUnknownArgumentType=false, reportUnknownParameterType=false
+# A tree of JSON is a list of anything to a type checker.
+# pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false, reportUnknownMemberType=false
 
 from __future__ import annotations
 
@@ -106,7 +105,7 @@ def proposed(
         other, {*names, *taken, *other.domains, *other.for_all, *(n for v in values.values() for n in _in(v))}
     )
     measures, before = _apart(ours, theirs, "measures"), _apart(ours, theirs, "before")
-    measured = {*(ours.get("method") or {}).get("measures", {}), *measures, *before}
+    measured: set[str] = {*_part(ours, "measures"), *measures, *before}
     own = context_of(Node({}, "proof").mapping(), claim, {}).forms.domains
     domains = {**own, **letters, **dict.fromkeys(fresh.values(), "index"), **dict.fromkeys(measured, "real")}
     forms = Forms(domains, claim.choose)
@@ -206,8 +205,12 @@ def _fresh(other: Claim, taken: set[str]) -> dict[str, str]:
 
 def _apart(ours: Json, theirs: Json, part: str) -> dict[str, Json]:
     """What only the cited claim measures."""
-    own, other = ((raw.get("method") or {}).get(part, {}) for raw in (ours, theirs))
+    own, other = (_part(raw, part) for raw in (ours, theirs))
     return {name: value for name, value in other.items() if name not in own}
+
+
+def _part(claim: Json, part: str) -> dict[str, Json]:
+    return (claim.get("method") or {}).get(part, {})
 
 
 def _free(relation: Relation) -> set[tuple[str, int]]:

@@ -1,13 +1,9 @@
 """The step size of the round before, which is 0 in round 0: lines about it take two cases."""
 
-# sympy is annotated only in part.
-# pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
-# pyright: reportUnknownArgumentType=false, reportAttributeAccessIssue=false, reportArgumentType=false
-
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from flint import fmpq
 from sympy import Eq
@@ -15,7 +11,7 @@ from sympy.core.function import AppliedUndef
 from sympy.logic.boolalg import Or
 
 from fedaudit.bounds.formulas import lowering as trees
-from fedaudit.bounds.language.derivation import Known, Step
+from fedaudit.bounds.language.derivation import Given, Known, Step
 
 from ..kernel.core.expression import Op, Relation
 from ..kernel.core.rational import Rejected
@@ -67,13 +63,14 @@ def is_earlier(proposer: Proposer, name: str) -> bool:
     """Whether it is the step size of the round before; the frame says so where the claim does not speak of it."""
     method = proposer.statement.method
     steps = {} if isinstance(method, str) else {trees.name_of(q): trees.name_of(s) for q, s in method.before.items()}
-    own = (proposer.claim.get("method") or {}).get("before", {})
+    method_json: dict[str, Any] = proposer.claim.get("method") or {}
+    own = method_json.get("before", {})
     if name in steps and name not in own and name not in proposer.frame.get("before", {}):
         raise Enlarged({"before": {name: steps[name]}})
     return name in steps
 
 
-def _cases(proposer: Proposer, known: Known, place: IndexValues) -> Iterator[Case]:
+def _cases(proposer: Proposer, known: Given, place: IndexValues) -> Iterator[Case]:
     """Round 0, where the step of the round before is 0, and the others."""
     book = proposer.book
     _, later = sorted(known.claim.args, key=lambda c: not any(isinstance(p, Eq) and p.rhs == 0 for p in c.args))
@@ -105,7 +102,7 @@ def _cases(proposer: Proposer, known: Known, place: IndexValues) -> Iterator[Cas
 
 
 def by_cases(
-    proposer: Proposer, says: Relation, place: IndexValues, under: Hypotheses, rests: Sequence[int], split: Known
+    proposer: Proposer, says: Relation, place: IndexValues, under: Hypotheses, rests: Sequence[int], split: Given
 ) -> int:
     both: list[int] = []
     for hypothesis, more in _cases(proposer, split, place):
@@ -116,13 +113,13 @@ def by_cases(
 
 
 def required_line(
-    proposer: Proposer, says: Relation, offered: list[int], under: Hypotheses, splits: Sequence[Known]
+    proposer: Proposer, says: Relation, offered: list[int], under: Hypotheses, splits: Sequence[Given]
 ) -> int:
     """A line, in two cases where it takes them: at the letter for every value of the index."""
     book = proposer.book
     line = book.line(says, tuple(offered), under)
     for split in splits if line is None else ():
-        index = next(q for q in split.claim.atoms(AppliedUndef) if is_earlier(proposer, trees.name_of(q))).args[0]
+        index: Any = next(q for q in split.claim.atoms(AppliedUndef) if is_earlier(proposer, trees.name_of(q))).args[0]
         letter = next((n for n in names_of(*says[1:]) if n.rsplit("_", 1)[0] == str(index)), str(index))
         place = IndexValues(((index, letter),), under)
         return by_cases(proposer, says, place, under, offered, split)

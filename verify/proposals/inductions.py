@@ -1,9 +1,5 @@
 """Sums term by term, and inductions: judgements about a letter of the proof, and at a value of it."""
 
-# sympy is annotated only in part.
-# pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
-# pyright: reportUnknownArgumentType=false, reportAttributeAccessIssue=false, reportArgumentType=false
-
 from __future__ import annotations
 
 from collections.abc import Sequence

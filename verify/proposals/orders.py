@@ -4,9 +4,8 @@ The kernel's own `Branch` says what an exponent is in a case; here cases are tri
 programme (z3 over the rationals) finds the multipliers, and the whole is checked by the kernel as any proof is.
 """
 
-# z3 has no types of its own (2026-11).
-# pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
-# pyright: reportUnknownArgumentType=false, reportAttributeAccessIssue=false
+# A tree of JSON is a list of anything to a type checker.
+# pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false
 
 from __future__ import annotations
 

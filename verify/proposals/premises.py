@@ -4,15 +4,14 @@ Quantities that only the proof names get names of their own, with the round amon
 formulas of an argument are written with them.
 """
 
-# sympy ships no type stubs (2026-11).
-# pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
-# pyright: reportUnknownArgumentType=false, reportAttributeAccessIssue=false
+# A tree of JSON is a list of anything to a type checker.
+# pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false, reportUnknownMemberType=false
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, cast
 
 from sympy import Ge, Lambda, Mul, Symbol, sympify
 from sympy.core.function import AppliedUndef
@@ -75,7 +74,7 @@ class Spelling:
             return self.letters.get(node, node)
         if not isinstance(node, list):
             return node
-        operation, *args = node
+        operation, *args = cast("list[Json]", node)
         if operation == "sum":
             values = {name: value for name, value in values.items() if name != args[0]}
             return ["sum", self.letters.get(args[0], args[0]), *(self.renamed(arg, values) for arg in args[1:])]
@@ -184,7 +183,8 @@ def _ungrouped(node: Json) -> Json:
     """Means over a group as the vectors themselves: the measure says which group reads them."""
     if not isinstance(node, list):
         return node
-    return _ungrouped(node[2]) if node[:1] == ["group"] else [_ungrouped(part) for part in node]
+    parts = cast("list[Json]", node)
+    return _ungrouped(parts[2]) if parts[0] == "group" else [_ungrouped(part) for part in parts]
 
 
 # --- premises ---------------------------------------------------------------------------------------------------------

@@ -1,9 +1,5 @@
 """Premises by themselves before the kernel: files that hold nothing else, and why the kernel refuses one."""
 
-# sympy ships no type stubs (2026-11).
-# pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
-# pyright: reportUnknownArgumentType=false
-
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence

@@ -4,10 +4,6 @@ Only such a line may be taken on the solver's word. It is asked about exactly wh
 relations that the line rests on and the signs that forms show, for all values of the atoms.
 """
 
-# z3 is not annotated (2026-11).
-# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
-# pyright: reportMissingTypeStubs=false
-
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence

@@ -5,11 +5,6 @@ assumptions of the statement give at the points where it reads functions and gra
 nothing is found says nothing.
 """
 
-# sympy ships no type stubs (2026-11).
-# pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
-# pyright: reportUnknownArgumentType=false, reportAttributeAccessIssue=false, reportArgumentType=false
-# pyright: reportOperatorIssue=false
-
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -30,6 +25,7 @@ from fedaudit.bounds.proofs.atom import Atom
 from fedaudit.bounds.proofs.atoms import Bound, Convex, Lower, Minimum, Smooth, Square, Variance, Weight
 from fedaudit.bounds.proofs.frame import Frame
 from fedaudit.bounds.proofs.premise_identity import Shown, by_form, check, shown, stands
+from fedaudit.bounds.proofs.vectors import Over
 from fedaudit.errors import UserError
 
 from .multipliers import Question, find
@@ -102,7 +98,7 @@ def in_reach(rule: Shown, statement: Statement) -> Iterator[Atom]:
                 yield from (Variance(x, assumption.args[0], each) for each in ("squares", "one"))
 
 
-def _squares(vectors: Sequence[Vector], frame: Frame, shared: Collection[Vector], over: str) -> Iterator[Atom]:
+def _squares(vectors: Sequence[Vector], frame: Frame, shared: Collection[Vector], over: Over) -> Iterator[Atom]:
     def square(x: Vector) -> Iterator[Square]:
         if not deviation(x, shared):
             yield Square(x)
@@ -124,7 +120,9 @@ def _squares(vectors: Sequence[Vector], frame: Frame, shared: Collection[Vector]
             yield from square(a + b)
 
 
-def _functions(points: Sequence[Vector], statement: Statement, shared: Collection[Vector], over: str) -> Iterator[Atom]:
+def _functions(
+    points: Sequence[Vector], statement: Statement, shared: Collection[Vector], over: Over
+) -> Iterator[Atom]:
     constants = {a.name: a.args[0] for a in (*statement.let, *statement.implicit) if a.args}
     names = {a.name for a in (*statement.let, *statement.implicit)}
     for x, y in permutations(points, 2):

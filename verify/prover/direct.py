@@ -1,10 +1,5 @@
 """Claims that one premise shows: about one round or one local step, by multipliers and atoms in reach."""
 
-# sympy ships no type stubs (2026-11).
-# pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
-# pyright: reportUnknownArgumentType=false, reportAttributeAccessIssue=false, reportArgumentType=false
-# pyright: reportOperatorIssue=false
-
 from __future__ import annotations
 
 from collections.abc import Iterator

@@ -4,10 +4,6 @@ What it says of itself (`follows_from`) is not looked at. What is found goes thr
 then to the kernel: only what that accepts is called proved. That nothing is found says nothing about the claim.
 """
 
-# sympy ships no type stubs (2026-11).
-# pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
-# pyright: reportUnknownArgumentType=false
-
 from __future__ import annotations
 
 import time

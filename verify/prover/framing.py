@@ -1,9 +1,5 @@
 """The frame of a statement: what its method, glossary, assumptions and conditions say of letters, sizes and weights."""
 
-# sympy ships no type stubs (2026-11).
-# pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
-# pyright: reportUnknownArgumentType=false, reportAttributeAccessIssue=false
-
 from __future__ import annotations
 
 from collections.abc import Mapping

@@ -5,11 +5,6 @@ of length at most c go at most k c far if 0 <= a <= 1 (a < 1 where a proximal te
 is at most k times the sum of the squared steps.
 """
 
-# sympy ships no type stubs (2026-11).
-# pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
-# pyright: reportUnknownArgumentType=false, reportAttributeAccessIssue=false, reportArgumentType=false
-# pyright: reportOperatorIssue=false, reportCallIssue=false
-
 from __future__ import annotations
 
 from collections.abc import Iterator

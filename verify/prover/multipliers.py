@@ -5,8 +5,6 @@ keep from being negative) times an atom. That none are found says nothing about 
 """
 
 # sympy, scipy and python-flint are annotated only in part.
-# pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
-# pyright: reportUnknownArgumentType=false, reportAttributeAccessIssue=false
 
 from __future__ import annotations
 

@@ -4,10 +4,6 @@ With one local step per round the server's next vectors are formulas of its pres
 other. At these points, and at the minimiser, the assumptions of the statement speak.
 """
 
-# sympy ships no type stubs (2026-11).
-# pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
-# pyright: reportUnknownArgumentType=false, reportAttributeAccessIssue=false, reportOperatorIssue=false
-
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -15,7 +11,7 @@ from dataclasses import dataclass
 from itertools import combinations, permutations, product
 from typing import Any
 
-from sympy import Ge, Integer, Le, Symbol
+from sympy import Expr, Ge, Integer, Le, Symbol
 from sympy.core.function import AppliedUndef
 
 from fedaudit.bounds.language.dimension import ONE, Dimension, dimension, dimension_of
@@ -277,7 +273,7 @@ def _slope(reach: Reach) -> Callable[[Vector], Vector]:
     return grad if reach.frame.client is not None else (lambda x: mean(grad(x)))
 
 
-def power_of(scale: Any, size: Dimension, wanted: Dimension) -> Any:
+def power_of(scale: Expr, size: Dimension, wanted: Dimension | None) -> Expr | None:
     """The power of the scale that brings one dimension to the other; None if none does."""
     for n in range(-4, 5):
         if size * CURVATURE**n == wanted:

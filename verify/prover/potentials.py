@@ -6,11 +6,6 @@ and in the constants; they and the multipliers of all premises are the unknowns 
 the same with V(t + 1) <= r V(t).
 """
 
-# sympy ships no type stubs (2026-11).
-# pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
-# pyright: reportUnknownArgumentType=false, reportAttributeAccessIssue=false, reportArgumentType=false
-# pyright: reportOperatorIssue=false, reportCallIssue=false, reportReturnType=false
-
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
@@ -62,7 +57,7 @@ class LastRoundClaim:
     first: Any
     last: Any
     each: Any = START  # at `index`
-    index: Any = None
+    index: Symbol | None = None
     per_round: Any = START
     rest: Any = START
     rate: Any = None

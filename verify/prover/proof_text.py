@@ -1,9 +1,5 @@
 """A proof in words: numbered steps, what each rests on, and the inequalities that its premises add up."""
 
-# sympy ships no type stubs (2026-11).
-# pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
-# pyright: reportUnknownArgumentType=false, reportAttributeAccessIssue=false, reportArgumentType=false
-
 from __future__ import annotations
 
 from collections.abc import Sequence

@@ -1,10 +1,5 @@
 """A proof by a potential: the programme for its coefficients, and the lines that end in the claim."""
 
-# sympy ships no type stubs (2026-11).
-# pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
-# pyright: reportUnknownArgumentType=false, reportAttributeAccessIssue=false, reportArgumentType=false
-# pyright: reportOperatorIssue=false, reportCallIssue=false
-
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
@@ -249,7 +244,7 @@ def _argument(
     room = shape.rest if rate is None else START
     if expand(V(shape.end) + room - last) != 0:
         at_the_end.append(shown(Le(last, V(shape.end) + room), "at the end", frame, *solution.by[2], at=at[2]))
-    if shape.inclusive:
+    if shape.inclusive and shape.index is not None:
         at_the_end.append(sum_next(shape.each, shape.index, 0, shape.end - 1))
     if rate is not None:
         at_the_end.append(power_sign(x=rate, n=shape.end))

@@ -6,8 +6,9 @@ which columns take part, rationals decide; that nothing is found says nothing.
 """
 
 # sympy, scipy and python-flint are annotated only in part.
+
+# scipy ships no type stubs (2026-11).
 # pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
-# pyright: reportUnknownArgumentType=false, reportAttributeAccessIssue=false
 
 from __future__ import annotations
 

@@ -4,10 +4,6 @@ A place is a path to a summand: into sums, into factors that are sums, into the 
 into the definitions of its `where`. Powers and functions are left alone.
 """
 
-# sympy ships no type stubs (2026-11).
-# pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
-# pyright: reportUnknownArgumentType=false, reportAttributeAccessIssue=false
-
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping

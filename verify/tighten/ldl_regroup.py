@@ -5,10 +5,6 @@ and one of the deviation. The deviations are eliminated one by one, that of the 
 much of the quantity the same squares leave over. The signs of the pivots and the identity are checked by others.
 """
 
-# sympy ships no type stubs (2026-11).
-# pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
-# pyright: reportUnknownArgumentType=false
-
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence

@@ -6,11 +6,6 @@ squares that it took are gathered anew. What is left over is taken off the line,
 checked like those of any shown premise.
 """
 
-# sympy ships no type stubs (2026-11).
-# pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
-# pyright: reportUnknownArgumentType=false, reportAttributeAccessIssue=false, reportArgumentType=false
-# pyright: reportOperatorIssue=false, reportCallIssue=false
-
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence

@@ -3,11 +3,6 @@
 What comes out is an ordinary `Argument`, which `derive` decides like any other. Nothing here says that it goes through.
 """
 
-# sympy ships no type stubs (2026-11).
-# pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
-# pyright: reportUnknownArgumentType=false, reportAttributeAccessIssue=false, reportOperatorIssue=false
-# pyright: reportArgumentType=false
-
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
@@ -89,7 +84,7 @@ class CarriedLines:
         now = self.now.get(of, of)
         if now == of or not isinstance(now, Induction):
             return item
-        values = (of.over, *preorder_traversal(item.claim))
+        values: tuple[Any, ...] = (of.over, *preorder_traversal(item.claim))
         value = next((v for v in values if getattr(v, "is_integer", False) and of.at(v) == item), None)
         return item if value is None else now.at(value)
 

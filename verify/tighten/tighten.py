@@ -5,10 +5,6 @@ down as far as the line still follows from the scaled lines before it, and from 
 something over (lines.py). The terms of the printed bound come last. `derive` decides the new statement like any other.
 """
 
-# sympy ships no type stubs (2026-11).
-# pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
-# pyright: reportUnknownArgumentType=false, reportAttributeAccessIssue=false, reportOperatorIssue=false
-
 from __future__ import annotations
 
 import math

@@ -1,11 +1,5 @@
 """What a proof gives against what is claimed: the largest ratio of the two, where it is, and what covers what."""
 
-# sympy is annotated only in part: Eq(...) may be an Integer to a type checker, and most methods return unknowns.
-# pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
-# pyright: reportUnknownArgumentType=false, reportUnknownLambdaType=false, reportUnknownParameterType=false
-# pyright: reportArgumentType=false, reportReturnType=false, reportAssignmentType=false
-# pyright: reportAttributeAccessIssue=false, reportOperatorIssue=false, reportCallIssue=false
-
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -68,7 +62,7 @@ class Comparison:
         if unbounded(small, large, self.relation, conditions, self.sampler()):
             return "unbounded"
         given, sides = written((small, large), conditions)
-        if unbounded(*sides, Le(*sides, evaluate=False), given, Sampler(sides, tuple(given))):
+        if unbounded(sides[0], sides[1], Le(*sides, evaluate=False), given, Sampler(sides, tuple(given))):
             return "unbounded"
         return largest
 

@@ -5,11 +5,6 @@ unless no multiple of the claim would do: the claimed side may be 0 or less, or 
 again along powers of n, at exact points that meet every condition.
 """
 
-# sympy is annotated only in part, z3 hardly at all (2026-11).
-# pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
-# pyright: reportUnknownArgumentType=false, reportUnknownParameterType=false, reportArgumentType=false
-# pyright: reportAttributeAccessIssue=false, reportCallIssue=false, reportOperatorIssue=false
-
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence

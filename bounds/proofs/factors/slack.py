@@ -1,11 +1,5 @@
 """Printed constants and conditions that have room: changed by one per cent, the statement still follows."""
 
-# sympy is annotated only in part: Eq(...) may be an Integer to a type checker, and most methods return unknowns.
-# pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
-# pyright: reportUnknownArgumentType=false, reportUnknownLambdaType=false, reportUnknownParameterType=false
-# pyright: reportArgumentType=false, reportReturnType=false, reportAssignmentType=false
-# pyright: reportAttributeAccessIssue=false, reportOperatorIssue=false, reportCallIssue=false
-
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
@@ -75,8 +69,8 @@ def room(statement: Statement, argument: Argument, closure: tuple[Statement, ...
     for cited in (s for s in closure if s.id in derivation.cites):
         for constant in constants(cited, ("when",)):
             for factor in (Rational(99, 100), Rational(101, 100)):
-                mutant = mutate(cited, constant, factor)
-                if not tighter(mutant.when[constant.key], cited.when[constant.key]):
+                mutant, n = mutate(cited, constant, factor), int(constant.key)
+                if not tighter(mutant.when[n], cited.when[n]):
                     continue
                 needed = view(mutant, derivation.substitute, statement).requires
                 if all(decide(c, [*goal.requires, *premises]).status == "true" for c in needed[: len(cited.when)]):

@@ -6,17 +6,11 @@ claim, by a search for the largest ratio: "unbounded" if nothing that is claimed
 makes the claim weaker, by the factor 0.
 """
 
-# sympy is annotated only in part (2026-11).
-# pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
-# pyright: reportUnknownArgumentType=false, reportUnknownParameterType=false, reportArgumentType=false
-# pyright: reportAttributeAccessIssue=false, reportOperatorIssue=false, reportCallIssue=false
-# pyright: reportAssignmentType=false, reportReturnType=false
-
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 from sympy import Add, Eq, Expr, Ge, Gt, Le, Lt, Rational, Symbol, expand, factor_terms
 from sympy.core.relational import Relational
@@ -64,7 +58,7 @@ class Term:
 
 def _said(term: Expr | None) -> str:
     """In a usual order."""
-    return text(term, PYTHON)
+    return text(cast("Expr", term), PYTHON)
 
 
 def _negative(term: Expr) -> bool:
@@ -100,7 +94,7 @@ def _moved(side: Mapping[Expr, Rational], other: Mapping[Expr, Rational]) -> dic
     positive_terms = {t: c for t, c in side.items() if c > 0}
     for t, c in other.items():
         if c < 0:
-            positive_terms[t] = positive_terms.get(t, Rational(0)) - c
+            positive_terms[t] = cast("Rational", positive_terms.get(t, Rational(0)) - c)
     return positive_terms
 
 
@@ -113,11 +107,13 @@ def _shown(term: Expr, side: Mapping[Expr, Rational]) -> Expr:
 def written(sides: Sequence[Expr], conditions: Sequence[Boolean]) -> tuple[list[Boolean], list[Expr]]:
     """Without the symbols that a condition defines."""
     unsolved = list(conjuncts(*conditions))
+    both: list[Expr] = list(sides)
     for c in list(unsolved):
         if isinstance(c, Eq) and isinstance(c.lhs, Symbol) and c.lhs not in c.rhs.free_symbols:
-            unsolved = [d.subs(c.lhs, c.rhs) for d in unsolved if d != c]
-            sides = [side.subs(c.lhs, c.rhs) for side in sides]
-    return [c for c in unsolved if c is not true], list(sides)
+            name, value = c.lhs, c.rhs
+            unsolved = [d.subs(name, value) for d in unsolved if d != c]
+            both = [side.subs(name, value) for side in both]
+    return [c for c in unsolved if c is not true], both
 
 
 def _monomials(side: Expr) -> dict[Expr, Rational]:
@@ -127,7 +123,7 @@ def _monomials(side: Expr) -> dict[Expr, Rational]:
         number, rest = term.as_coeff_Mul()
         if not isinstance(number, Rational):  # a float, pi: part of the term
             number, rest = Rational(1), term
-        numbers[rest] = numbers.get(rest, Rational(0)) + number
+        numbers[rest] = cast("Rational", numbers.get(rest, Rational(0)) + number)
     return {rest: number for rest, number in numbers.items() if number != 0}
 
 

@@ -3,10 +3,6 @@
 The gradients are linear, so that the mean of a group moves by the rule of its members. At most one client is idle.
 """
 
-# sympy ships no type stubs (2026-11).
-# pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
-# pyright: reportUnknownArgumentType=false
-
 from __future__ import annotations
 
 from collections.abc import Mapping

@@ -1,9 +1,5 @@
 """The setting `subset` as a proof sees it: directions of all clients, and of some that are drawn uniformly."""
 
-# sympy ships no type stubs (2026-11).
-# pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
-# pyright: reportUnknownArgumentType=false
-
 from __future__ import annotations
 
 from typing import Any

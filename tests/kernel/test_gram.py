@@ -20,7 +20,8 @@ from fedaudit.verify.kernel.core.rational import Node
 from fedaudit.verify.kernel.core.run import read_loss
 from fedaudit.verify.kernel.gram.programme import VARIANCES
 from fedaudit.verify.kernel.gram.variables import Leaves
-from fedaudit.verify.kernel.losses import minimum, table
+from fedaudit.verify.kernel.losses import minimum
+from fedaudit.verify.kernel.losses.kinds import table
 from fedaudit.verify.kernel.losses.minimum import lowest
 from fedaudit.verify.kernel.losses.regulariser import Regulariser
 from fedaudit.verify.kernel.losses.regulariser import read as regulariser

@@ -77,6 +77,10 @@ if TYPE_CHECKING:
     )
     from fedaudit.verify.worst.worst import Worst
 
+    from fedaudit.verify.conform.diagnosis import Conformity
+    from fedaudit.verify.conform.run_log import RunLog
+
+    from .api.conformance import conform, tasks
     from .api.moves import audit, certify, derive, hunt, lint, load, plot, prove, statement, statements, worst
     from .api.simulation import Trajectories, simulate
     from .api.testing import fedaudit_check, instances, theorem
@@ -91,6 +95,7 @@ __all__ = [
     "Audited",
     "Bound",
     "Certified",
+    "Conformity",
     "Derivation",
     "Eq",
     "Ge",
@@ -111,6 +116,7 @@ __all__ = [
     "Refuted",
     "Reproduced",
     "ReproducedIf",
+    "RunLog",
     "Statement",
     "Sum",
     "Survived",
@@ -121,6 +127,7 @@ __all__ = [
     "__version__",
     "audit",
     "certify",
+    "conform",
     "derive",
     "exp",
     "expect",
@@ -149,6 +156,7 @@ __all__ = [
     "start",
     "statement",
     "statements",
+    "tasks",
     "theorem",
     "unit",
     "vector",
@@ -173,6 +181,9 @@ _HOME = {
     **dict.fromkeys(_VERDICTS, ".verify.results.verdicts"),
     **dict.fromkeys(("Audited", "Derivation", "Linted"), ".verify.results.audit_result"),
     "Certified": ".verify.certify.command",
+    "Conformity": ".verify.conform.diagnosis",
+    "RunLog": ".verify.conform.run_log",
+    **dict.fromkeys(("conform", "tasks"), ".api.conformance"),
     "Bound": ".bounds.catalogue.bound_values",
     "Problem": ".problems.runs.user_problem",
     "Trajectories": ".api.simulation",

@@ -1,0 +1,58 @@
+"""What an algorithm box says beside its rules: who trains, and how clients are drawn."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from ..language.method import Method
+from ..language.rule_expressions import vector
+from ..language.statement import Glossary
+
+__all__ = ["Sampling", "Stated", "symbols"]
+
+Sampling = Literal["any", "uniform", "by weight"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Stated:
+    """A published algorithm: its box, whether clients that were not drawn train too, and the law of the sample."""
+
+    method: Method
+    everyone: bool = False
+    sampling: Sampling = "any"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Symbols:
+    """The letters of the boxes: `x` is the server's model, `y` a client's, E its number of local steps."""
+
+    glossary: Glossary
+    t: Any
+    gamma: Any  # local step size of round t
+    E: Any
+    C: Any
+    m: Any
+    E_mean: Any
+    x: Any
+    y: Any
+
+    def scalar(self, name: str, dim: str, meaning: str) -> Any:
+        return self.glossary.symbol(name, dim, meaning)
+
+
+def symbols() -> Symbols:
+    """A glossary of its own for each box, with the letters that all of them share."""
+    G = Glossary()
+    G.count("T", "rounds")
+    return Symbols(
+        glossary=G,
+        t=G.index("t", "round"),
+        gamma=G.quantity("gamma", "W^2/F", "local step size of round t", positive=True),
+        E=G.count("E", "local steps of the client"),
+        C=G.count("C", "clients"),
+        m=G.count("m", "sampled clients"),
+        E_mean=G.symbol("E_mean", "1", "mean of the sampled clients' local steps, with their share of the data"),
+        x=vector("x"),
+        y=vector("y"),
+    )

@@ -1,0 +1,183 @@
+"""`fa.conform`: is this code the stated algorithm?"""
+
+# sympy ships no type stubs (2026-11).
+# pyright: reportMissingTypeStubs=false
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+from ..errors import UserError
+
+if TYPE_CHECKING:
+    from fedaudit.bounds.algorithms.stated import Stated
+    from fedaudit.bounds.language.method import Method
+    from fedaudit.verify.conform.diagnosis import Conformity
+    from fedaudit.verify.conform.recording import Losses
+    from fedaudit.verify.conform.tasks import Task
+
+__all__ = ["conform", "stated_algorithms", "tasks"]
+
+Run = Mapping[str, Any]
+
+
+@cache
+def stated_algorithms() -> dict[str, Stated]:
+    """The algorithms that code can be compared with, by id."""
+    import importlib
+    import pkgutil
+
+    from fedaudit.bounds import algorithms
+    from fedaudit.bounds.algorithms.stated import Stated
+
+    boxes: dict[str, Stated] = {}
+    for info in pkgutil.iter_modules(algorithms.__path__):
+        module = importlib.import_module(f"{algorithms.__name__}.{info.name}")
+        boxes |= {box.method.id: box for box in vars(module).values() if isinstance(box, Stated)}
+    return boxes
+
+
+def tasks() -> tuple[Task, ...]:
+    """The small problems that `conform` hands to a training loop.
+
+    >>> import fedaudit as fa
+    >>> [task.name for task in fa.tasks()]
+    ['quadratics', 'huber', 'logistic']
+    """
+    from fedaudit.verify.conform.tasks import tasks as shipped
+
+    return shipped()
+
+
+def conform(
+    method: Method | str,
+    run: Run | str | os.PathLike[str] | Callable[[Task], Run],
+    *,
+    grad: Callable[[int, Any], Any] | None = None,
+    **symbols: Any,
+) -> Conformity:
+    """Is this run, or this training loop, the stated algorithm? Where not: the first rule that differs, and what it is.
+
+    `method`: the id of a shipped algorithm ("fedavg", "fedprox", "scaffold", ...), of one in the catalogue, or a
+    `Method`. `run`: arrays by the names of the method's vectors, a .npz or .json file of them, or a function of a `Task`
+    that trains on it and returns such arrays. `grad(i, w)`: gradients of the clients' losses, where the run does not
+    hold them. `symbols`: step sizes and parameters, where the run does not hold them.
+
+    >>> import fedaudit as fa
+    >>> def train(task):
+    ...     log, x = task.log(), task.start
+    ...     for t in range(task.rounds):
+    ...         log.server(t, x=x)
+    ...         ends = {}
+    ...         for i in task.sample(t):
+    ...             y = x
+    ...             for _ in range(task.steps[i]):
+    ...                 y = y - task.gamma(t) * task.grad(i, y)
+    ...             ends[i] = y
+    ...             log.ended(t, i, y=y)
+    ...         x = sum(ends.values()) / len(ends)  # every client the same
+    ...     log.server(task.rounds, x=x)
+    ...     return log.arrays()
+    >>> found = fa.conform("fedavg", train)
+    >>> found.conforms, found.deviations
+    (False, ('weights',))
+    >>> print(found.explanations[0])
+    the mean of y is over the sampled clients, each the same
+    """
+    from fedaudit.verify.conform.recording import read_file
+
+    box = _box(method)
+    if callable(run):
+        return _trained(box, run, symbols)
+    if isinstance(run, str | os.PathLike):
+        path = Path(run)
+        return _compared(box, {**read_file(path), **symbols}, _losses(grad), path.name)
+    return _compared(box, {**run, **symbols}, _losses(grad), "")
+
+
+def _box(given: Method | str) -> Stated:
+    from fedaudit.bounds.algorithms.stated import Stated
+    from fedaudit.bounds.catalogue.discovery import file_of, find_methods
+    from fedaudit.bounds.language.method import Method
+
+    if isinstance(given, Method):
+        return Stated(given)
+    boxes = stated_algorithms()
+    if given in boxes:
+        return boxes[given]
+    try:
+        found = find_methods([given])
+    except UserError as error:
+        if file_of(given):
+            raise
+        raise UserError(repr(given), f"one of {', '.join(boxes)}, or a method of `fedaudit methods`", "name one") from error
+    if len(found) != 1:
+        raise UserError(f"{given}, which names {len(found)} methods", "one id", "`fedaudit methods` lists them")
+    return Stated(found[0][1])
+
+
+def _losses(grad: Callable[[int, Any], Any] | None) -> Losses | None:
+    import numpy as np
+
+    from fedaudit.verify.conform.recording import Losses
+
+    if grad is None:
+        return None
+    return Losses(lambda w: np.stack([np.asarray(grad(i, w[i]), dtype=float) for i in range(len(w))]))
+
+
+def _compared(box: Stated, raw: Run, losses: Losses | None, task: str) -> Conformity:
+    from fedaudit.bounds.formulas.lowering import tree
+    from fedaudit.verify.conform.diagnosis import conformity
+    from fedaudit.verify.conform.recording import recording_of
+
+    method = box.method
+    if method.clock != "rounds":
+        raise UserError(f"{method.id}, whose t counts local steps", "a method round by round", "take another method")
+    names = {v.name: True for v in method.server} | {v.name: False for v in method.client}
+    _named(method, names, raw)
+    data = {**method.data(tree, ()), "everyone": box.everyone}
+    return conformity(data, recording_of(raw, names, losses), sampling=box.sampling, task=task)
+
+
+def _named(method: Method, names: Mapping[str, bool], raw: Run) -> None:
+    """Every scalar of the rules has to be there."""
+    from sympy import Symbol
+    from sympy.core.function import AppliedUndef
+
+    letters = {str(letter): name for letter, name in method.names.items()}
+    known = {"E", "C", "m", "T", "E_mean", "t", "k", "i", *raw, *letters}
+    needed: dict[str, None] = {}
+    for expr in method.scalars(()):
+        inside = {s for q in expr.atoms(AppliedUndef) for s in q.free_symbols}
+        needed |= dict.fromkeys(sorted(str(cast("Any", q).func) for q in expr.atoms(AppliedUndef)))
+        needed |= dict.fromkeys(sorted(str(s) for s in expr.atoms(Symbol) if s not in inside))
+    missing = [name for name in needed if name not in known]
+    if missing:
+        meanings = {str(symbol): entry.meaning for symbol, entry in method.glossary.items()}
+        said = ", ".join(f"{name} ({meanings.get(name, 'a scalar of its rules')})" for name in missing)
+        vectors = ", ".join(names)
+        raise UserError(f"a run of {method.id} without {', '.join(missing)}", f"{said}, beside {vectors}", f"add {missing[0]}=…")
+
+
+def _trained(box: Stated, train: Callable[[Task], Run], symbols: Mapping[str, Any]) -> Conformity:
+    """The answers of all tasks as one: the first that differs, with what explains all that do."""
+    answers: list[Conformity] = []
+    for task in tasks():
+        own = replace(task, symbols={**task.symbols, **symbols})
+        made: Any = train(own)
+        if not isinstance(made, Mapping):
+            expected = "arrays by name, as `task.log().arrays()` gives them"
+            raise UserError(f"a training loop that returns {type(made).__name__}", expected, "return them")
+        answers.append(_compared(box, {**own.told(), **cast("Run", made)}, own.losses, own.name))
+    wrong = [answer for answer in answers if not answer.conforms]
+    if not wrong:
+        return replace(answers[0], task=", ".join(a.task for a in answers))
+    everywhere = [e for e in wrong[0].explanations if all(e in a.explanations for a in wrong if a.explanations)]
+    explained = tuple(everywhere) or max((a.explanations for a in wrong), key=len)
+    return replace(wrong[0], explanations=explained, task=", ".join(a.task for a in wrong))

@@ -96,8 +96,8 @@ def conform(
         return _trained(box, run, symbols)
     if isinstance(run, str | os.PathLike):
         path = Path(run)
-        return _compared(box, {**read_file(path), **symbols}, _losses(grad), path.name)
-    return _compared(box, {**run, **symbols}, _losses(grad), "")
+        return _compared(box, {path.name: ({**read_file(path), **symbols}, _losses(grad))})
+    return _compared(box, {"": ({**run, **symbols}, _losses(grad))})
 
 
 def _box(given: Method | str) -> Stated:
@@ -131,7 +131,7 @@ def _losses(grad: Callable[[int, Any], Any] | None) -> Losses | None:
     return Losses(lambda w: np.stack([np.asarray(grad(i, w[i]), dtype=float) for i in range(len(w))]))
 
 
-def _compared(box: Stated, raw: Run, losses: Losses | None, task: str) -> Conformity:
+def _compared(box: Stated, runs: Mapping[str, tuple[Run, Losses | None]]) -> Conformity:
     from fedaudit.bounds.formulas.lowering import tree
     from fedaudit.verify.conform.diagnosis import conformity
     from fedaudit.verify.conform.recording import recording_of
@@ -140,9 +140,11 @@ def _compared(box: Stated, raw: Run, losses: Losses | None, task: str) -> Confor
     if method.clock != "rounds":
         raise UserError(f"{method.id}, whose t counts local steps", "a method round by round", "take another method")
     names = {v.name: True for v in method.server} | {v.name: False for v in method.client}
-    _named(method, names, raw)
+    for raw, _ in runs.values():
+        _named(method, names, raw)
     data = {**method.data(tree, ()), "everyone": box.everyone}
-    return conformity(data, recording_of(raw, names, losses), sampling=box.sampling, task=task)
+    recordings = {name: recording_of(raw, names, losses) for name, (raw, losses) in runs.items()}
+    return conformity(data, recordings, sampling=box.sampling)
 
 
 def _named(method: Method, names: Mapping[str, bool], raw: Run) -> None:
@@ -166,18 +168,13 @@ def _named(method: Method, names: Mapping[str, bool], raw: Run) -> None:
 
 
 def _trained(box: Stated, train: Callable[[Task], Run], symbols: Mapping[str, Any]) -> Conformity:
-    """The answers of all tasks as one: the first that differs, with what explains all that do."""
-    answers: list[Conformity] = []
+    """The runs of all tasks: what explains one of them has to explain them all."""
+    runs: dict[str, tuple[Run, Losses | None]] = {}
     for task in tasks():
         own = replace(task, symbols={**task.symbols, **symbols})
         made: Any = train(own)
         if not isinstance(made, Mapping):
             expected = "arrays by name, as `task.log().arrays()` gives them"
             raise UserError(f"a training loop that returns {type(made).__name__}", expected, "return them")
-        answers.append(_compared(box, {**own.told(), **cast("Run", made)}, own.losses, own.name))
-    wrong = [answer for answer in answers if not answer.conforms]
-    if not wrong:
-        return replace(answers[0], task=", ".join(a.task for a in answers))
-    everywhere = [e for e in wrong[0].explanations if all(e in a.explanations for a in wrong if a.explanations)]
-    explained = tuple(everywhere) or max((a.explanations for a in wrong), key=len)
-    return replace(wrong[0], explanations=explained, task=", ".join(a.task for a in wrong))
+        runs[own.name] = {**own.told(), **cast("Run", made)}, own.losses
+    return _compared(box, runs)

@@ -190,6 +190,8 @@ def _sum_minus_one(site: Site) -> Iterator[tuple[str, Tree]]:
     for path, node in nodes(site.tree):
         if isinstance(node, list) and node[0] in MEANS and is_sum(node[-1]) and len(node[-1]) == 3:
             first, second = node[-1][1:]
+            if not all(name in site.server for _, name in leaves(second)):
+                continue
             rest = ["*", ["^", "m", "-1"], second]
             words = f"sum({said(first)}) - {_term(second)} stands for sum({said(node[-1])})"
             yield words, put(site.tree, path, ["+", [*node[:-1], first], rest])
@@ -198,13 +200,13 @@ def _sum_minus_one(site: Site) -> Iterator[tuple[str, Tree]]:
 def _size(site: Site) -> Iterator[tuple[str, Tree]]:
     """Another count where a rule reads one."""
     counts = {
-        "m": ("C",),
         "C": ("m",),
+        "m": ("C",),
         "E": ("batches", "epochs", "E_mean", ["+", "E", "1"], ["+", "E", "-1"]),
-        "E_mean": ("m", "C", "epochs", "batches"),
+        "E_mean": ("E_plain", "m", "C", "epochs"),
     }
     words = {"C": "the number of all clients", "m": "the number of sampled clients", "E": "the local steps",
-             "batches": "the batches of one epoch", "epochs": "the number of epochs", "E_mean": "the mean of all local steps"}  # fmt: skip
+             "batches": "the batches of one epoch", "epochs": "the number of epochs", "E_mean": "the mean of the local steps, by weight", "E_plain": "the plain mean of the local steps"}  # fmt: skip
     for path, node in nodes(site.tree):
         if not (isinstance(node, list) and node[0] == "*"):
             continue
@@ -214,6 +216,21 @@ def _size(site: Site) -> Iterator[tuple[str, Tree]]:
                 if changed != node[1]:
                     there = words.get(other, "") if isinstance(other, str) else f"E {'+' if other[2] == '1' else '-'} 1"
                     yield f"{there} stands where the rule has {words.get(name, name)}", put(site.tree, path, ["*", changed, node[2]])
+
+
+def _epochs(site: Site) -> Iterator[tuple[str, Tree]]:
+    """1/epochs for 1/(E gamma)."""
+    for path, node in nodes(site.tree):
+        if isinstance(node, list) and node[0] == "*" and ["^", "E", "-1"] in factors(node[1]) and len(factors(node[1])) > 1:
+            for count, words in (("epochs", "the number of epochs"), ("batches", "the batches of one epoch")):
+                text = f"{said(node[2])} is divided by {words} alone, not by {_plain(_inverse(node[1]))}"
+                yield text, put(site.tree, path, ["*", ["^", count, "-1"], node[2]])
+
+
+def _inverse(scalar: Tree) -> Tree:
+    """1 over a product of powers, for words alone."""
+    parts = [f[1] if isinstance(f, list) and f[0] == "^" and f[2] == "-1" else ["^", f, "-1"] for f in factors(scalar)]
+    return product(parts)
 
 
 def _bias(site: Site) -> Iterator[tuple[str, Tree]]:
@@ -299,13 +316,14 @@ def _soft(site: Site) -> Iterator[tuple[str, Tree]]:
 
 
 DEVIATIONS: tuple[Deviation, ...] = (
+    Deviation("quadratic-lost", _quadratic, ("local",)),
     Deviation("lost-term", _lost),
     Deviation("sign", _sign),
     Deviation("norm-for-square", _norm, ("local",)),
-    Deviation("quadratic-lost", _quadratic, ("local",)),
     Deviation("weights", _weights, ("update",)),
     Deviation("sum-minus-one", _sum_minus_one, ("update",)),
     Deviation("wrong-count", _size),
+    Deviation("epochs-for-steps", _epochs, ("end",)),
     Deviation("lost-factor", _lost_factor),
     Deviation("bias-correction", _bias, ("update",)),
     Deviation("change-for-momentum", _bypassed, ("update",)),

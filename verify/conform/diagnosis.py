@@ -7,23 +7,22 @@ run only if *every* recorded number agrees with it. Several that agree are all r
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-import numpy as np
-
 from fedaudit.bounds.language.row_list import Recorded
 
-from .deviations import Changed, changes
+from .deviations import DEVIATIONS, Changed, changes
 from .recording import Recording
-from .replay import STEPS, Comparison, Data, Difference, Rule, compare
+from .replay import STEPS, Comparison, Data, Difference, Rule, compare, whole_phases
 from .sampling_law import SampleTest, sample_test
 from .term_fit import Fit, fitted
 
 __all__ = ["Conformity", "Explanation", "conformity"]
 
-MOST_PAIRS = 20_000  # comparisons, a few seconds
+MOST_PAIRS = 12_000  # comparisons, a few seconds
+UNUSUAL = ("wrong-point", "wrong-factor", "lost-factor")  # many candidates each: as one of two they are tried last
 MOST_EQUAL = 12  # explanations that are listed
 
 
@@ -128,47 +127,110 @@ def _place(at: Difference) -> str:
     return f"{what} {at.vector}, {', '.join(where)}: off by {at.residual:.3g} (size of {at.vector}: {at.scale:.3g})"
 
 
-def conformity(data: Data, run: Recording, *, sampling: str = "any", task: str = "") -> Conformity:
-    """The run against the method's rules, and what it is instead."""
-    stated = compare(data, run)
-    drawn = sample_test(run, sampling)
+def conformity(data: Data, runs: Mapping[str, Recording], *, sampling: str = "any") -> Conformity:
+    """The runs (by the names of what they were trained on) against the method's rules, and what they are instead."""
+    stated = {name: compare(data, run) for name, run in runs.items()}
+    drawn = [test for run in runs.values() if (test := sample_test(run, sampling)) is not None]
+    unlike = next((test for test in drawn if not test.agrees), None)
+    wrong = [name for name, outcome in stated.items() if outcome.first is not None]
+    shown = wrong[0] if wrong else next(iter(runs))
     explained: tuple[Explanation, ...] = ()
     fit = None
-    if stated.first is not None:
-        explained = tuple(_explanations(data, run, stated))
-        fit = None if explained else fitted(data, run, stated.first)
+    if wrong:
+        search = _Search(data, tuple((runs[name], stated[name]) for name in (*wrong, *(runs.keys() - set(wrong)))))
+        explained = tuple(search.explanations())
+        first = stated[shown].first
+        fit = None if explained or first is None else fitted(data, runs[shown], first)
+    rules = {rule: None for outcome in stated.values() for rule in outcome.residuals}
+    unknown = {" ".join(rule): what for outcome in stated.values() for rule, what in outcome.unknown.items()}
     return Conformity(
         method=str(data["id"]),
-        conforms=stated.first is None and (drawn is None or drawn.agrees),
-        first=stated.first,
+        conforms=not wrong and unlike is None,
+        first=stated[shown].first,
         explanations=explained,
         fit=fit,
-        sampling=drawn,
-        checked=tuple(stated.residuals),
-        unchecked={" ".join(rule): what for rule, what in stated.unknown.items()},
-        task=task,
-        tolerance=run.tolerance,
+        sampling=unlike or (drawn[0] if drawn else None),
+        checked=tuple(rules),
+        unchecked={rule: what for rule, what in unknown.items() if tuple(rule.split(" ", 1)) not in rules},
+        task=", ".join(name for name in (wrong or runs) if name),
+        tolerance=max(run.tolerance for run in runs.values()),
     )
 
 
-def _explanations(data: Data, run: Recording, stated: Comparison) -> list[Explanation]:
-    """One deviation that gives the run, or two."""
-    arrays = tuple(run.arrays)
-    single = [c for c in changes(data, arrays) if _touches(c, stated, run)]
-    fits = _unique(c for c in single if _gives(c.data, run))
-    if fits:
-        return [Explanation((c.deviation,), (c.rule,), (c.says,)) for c in fits]
-    return list(_pairs(single, run, stated, arrays))
+@dataclass(frozen=True, slots=True, eq=False)
+class _Search:
+    """Deviations that give all runs, the first of which leaves the rules."""
+
+    data: Data
+    runs: tuple[tuple[Recording, Comparison], ...]
+
+    @property
+    def leading(self) -> tuple[Recording, Comparison]:
+        return self.runs[0]
+
+    def explanations(self) -> list[Explanation]:
+        """One deviation that gives the runs, or two."""
+        arrays = tuple(self.leading[0].arrays)
+        single = [change for change in changes(self.data, arrays) if self.touches(change)]
+        fits = _unique(change for change in single if self.gives(change.data))
+        if fits:
+            return [Explanation((c.deviation,), (c.rule,), (c.says,)) for c in fits]
+        return list(self.pairs(single, arrays))
+
+    def touches(self, change: Changed) -> bool:
+        """Whether a change can matter to a rule that fails: it is that rule, or what it computes was not recorded."""
+        failing = {rule for _, stated in self.runs for rule in stated.failing}
+        return change.rule in failing or change.rule[0] == "idle" or change.rule[1] not in self.leading[0].vectors
+
+    def gives(self, data: Data) -> bool:
+        """Whether these rules give every recorded number; what the stated rules could compute, they have to as well."""
+        for run, stated in self.runs:
+            outcome = compare(data, run, stop=True, sure=self.sure(data, run, stated))
+            if outcome.first is not None or not outcome.unknown.keys() <= stated.unknown.keys():
+                return False
+        return True
+
+    def sure(self, data: Data, run: Recording, stated: Comparison) -> frozenset[str]:
+        """Phases that need not be compared again: recorded whole, in agreement, and the same rules."""
+        wrong = {phase for phase, _ in stated.failing}
+        same = "loop" not in data and data.get("everyone") == self.data.get("everyone")
+        return frozenset(p for p in whole_phases(self.data, run) if same and p not in wrong and data[p] == self.data[p])
+
+    def pairs(self, single: Sequence[Changed], arrays: tuple[str, ...]) -> Iterator[Explanation]:
+        """Two deviations: first those each of which mends a rule, then any two, within a number of comparisons."""
+        run, stated = self.leading
+        failing = [compare(change.data, run).failing for change in single]
+        mending = [n for n, left in enumerate(failing) if left < stated.failing]
+        others = [n for n in range(len(single)) if n not in mending]
+        usual = [n for n in others if single[n].deviation not in UNUSUAL]
+        budget = MOST_PAIRS
+        for chosen, unusual in ((mending, True), (usual, False), (others, True)):
+            answers: dict[tuple[str, ...], Explanation] = {}
+            for n in chosen:
+                one = single[n]
+                for two in changes(one.data, arrays):
+                    relevant = two.rule in failing[n] or two.rule[0] == "idle" or two.rule[1] not in run.vectors
+                    key = tuple(sorted((one.says, two.says)))
+                    if not relevant or key in answers or (two.deviation in UNUSUAL and not unusual):
+                        continue
+                    budget -= 1
+                    if budget < 0:
+                        return
+                    if self.gives(two.data):
+                        names, rules = (one.deviation, two.deviation), (one.rule, two.rule)
+                        answers[key] = Explanation(names, rules, (one.says, two.says))
+            if answers:
+                yield from sorted(answers.values(), key=_simplicity)
+                return
 
 
-def _touches(change: Changed, stated: Comparison, run: Recording) -> bool:
-    """Whether a change can matter to a rule that fails: it is that rule, or what it computes was not recorded."""
-    return change.rule in stated.failing or change.rule[0] == "idle" or change.rule[1] not in run.vectors
+ORDER = tuple(deviation.name for deviation in DEVIATIONS)
 
 
-def _gives(data: Data, run: Recording) -> bool:
-    outcome = compare(data, run, stop=True)
-    return outcome.first is None and not any(np.isinf(size) for size in outcome.residuals.values())
+def _simplicity(explanation: Explanation) -> tuple[bool, int]:
+    """Two slips of two rules are likelier than two of one; then the order of the library."""
+    places = [ORDER.index(name) if name in ORDER else len(ORDER) for name in explanation.deviations]
+    return explanation.rules[0] == explanation.rules[1], sum(places)
 
 
 def _unique(found: Iterator[Changed]) -> list[Changed]:
@@ -177,28 +239,3 @@ def _unique(found: Iterator[Changed]) -> list[Changed]:
     for change in found:
         kept.setdefault(json.dumps(change.data, sort_keys=True, default=str), change)
     return list(kept.values())
-
-
-def _pairs(single: Sequence[Changed], run: Recording, stated: Comparison, arrays: tuple[str, ...]) -> Iterator[Explanation]:
-    """Two deviations: first those each of which mends a rule, then any two, within a number of comparisons."""
-    mends = {id(c): compare(c.data, run).failing for c in single}
-    helpful = [c for c in single if mends[id(c)] < stated.failing]
-    left = MOST_PAIRS
-    for firsts in (helpful, [c for c in single if c not in helpful]):
-        names: set[tuple[str, ...]] = set()
-        answers: list[Explanation] = []
-        for one in firsts:
-            failing = mends[id(one)] or stated.failing
-            for two in changes(one.data, arrays):
-                if two.rule not in failing and two.rule[0] != "idle" and two.rule[1] in run.vectors:
-                    continue
-                left -= 1
-                if left < 0:
-                    return
-                key = tuple(sorted((one.says, two.says)))
-                if key not in names and _gives(two.data, run):
-                    names.add(key)
-                    answers.append(Explanation((one.deviation, two.deviation), (one.rule, two.rule), (one.says, two.says)))
-        if answers:
-            yield from answers
-            return

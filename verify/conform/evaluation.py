@@ -19,6 +19,7 @@ from .rule_trees import Tree
 __all__ = ["MEAN_WEIGHTS", "Place", "Unknown", "server_scalars", "vector"]
 
 State = dict[str, Array]
+OF_CLIENTS = ("batches", "epochs")  # scalars that are one per client, also where there are as many rounds
 
 
 class Unknown(Exception):
@@ -181,7 +182,10 @@ def _units(x: Array, run: Recording) -> Array:
 
 def scalar(tree: Tree, place: Place) -> Any:
     """A number, or one for each client (C, 1)."""
-    return _formula(_key(tree))(place)
+    try:
+        return _formula(_key(tree))(place)
+    except (ZeroDivisionError, OverflowError) as error:
+        raise Unknown("a number that is not finite") from error
 
 
 def _key(tree: Tree) -> Any:
@@ -240,9 +244,12 @@ def server_scalars(run: Recording, t: int, drawn: Array) -> dict[str, Any]:
     """What the scalars of a rule are in round t; E is the mean over those that were drawn, as `E_mean`."""
     share = run.weights * drawn
     E_mean = float((share * run.steps[t]).sum() / share.sum()) if share.sum() else float(run.steps[t].mean())
-    values: dict[str, Any] = {"C": run.clients, "m": float(drawn.sum()), "E_mean": E_mean, "E": E_mean, "T": run.rounds}
+    plain = float(run.steps[t][drawn > 0].mean()) if share.sum() else E_mean
+    values: dict[str, Any] = {"E_plain": plain, "C": run.clients, "m": float(drawn.sum()), "E_mean": E_mean, "E": E_mean, "T": run.rounds}
     for name, array in run.scalars.items():
-        values[name] = at_round(name, array, t, run)
+        value = at_round(name, array, t, run)
+        if np.ndim(value) < 2:  # what every client has its own of is nothing at the server
+            values[name] = value
     return values
 
 
@@ -250,7 +257,7 @@ def at_round(name: str, array: Array, t: int, run: Recording) -> Any:
     """A scalar in round t: a number for all, or one per round (T,), or one per client (C,) as (C, 1)."""
     if array.ndim == 0:
         return float(array)
-    if array.ndim == 1 and len(array) == run.rounds:
+    if array.ndim == 1 and len(array) == run.rounds and name not in OF_CLIENTS:
         return float(array[t])
     if array.ndim == 1 and len(array) == run.clients:
         return array[:, None]
@@ -265,4 +272,6 @@ def local_scalars(values: Mapping[str, Any], run: Recording, t: int, k: int) -> 
     for name, array in run.scalars.items():
         if array.ndim == 2 and len(array) == run.rounds:
             here[name] = float(array[t, min(k, array.shape[1] - 1)])
+        elif name not in values:
+            here[name] = at_round(name, array, t, run)
     return here

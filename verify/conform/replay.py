@@ -15,7 +15,7 @@ import numpy as np
 from .evaluation import Place, Unknown, local_scalars, scalar, server_scalars, vector
 from .recording import Array, Recording
 
-__all__ = ["STEPS", "Comparison", "Difference", "Rule", "compare", "places"]
+__all__ = ["STEPS", "Comparison", "Difference", "Rule", "compare", "places", "whole_phases"]
 
 Data = Mapping[str, Any]  # a method as `Method.data` has it, and "everyone", "loop"
 Rule = tuple[str, str]  # phase and vector
@@ -53,9 +53,12 @@ class Comparison:
         return frozenset(rule for rule, size in self.residuals.items() if size > 1)
 
 
-def compare(data: Data, run: Recording, *, stop: bool = False) -> Comparison:
-    """The run against the rules; with `stop` only up to the first difference."""
-    reader = _Reader(data, run, stop)
+def compare(data: Data, run: Recording, *, stop: bool = False, sure: frozenset[str] = frozenset()) -> Comparison:
+    """The run against the rules; with `stop` only up to the first difference.
+
+    Phases that are `sure` were compared before: their vectors are taken as they were recorded.
+    """
+    reader = _Reader(data, run, stop, sure)
     with np.errstate(all="ignore"):
         try:
             reader.walk()
@@ -67,9 +70,15 @@ def compare(data: Data, run: Recording, *, stop: bool = False) -> Comparison:
     return reader.result
 
 
+def whole_phases(data: Data, run: Recording) -> frozenset[str]:
+    """The phases whose vectors were all recorded, step by step, so that nothing has to be computed to go on."""
+    stepped = {name for name, array in run.vectors.items() if array.ndim == 4}
+    return frozenset(p for p in ("begin", "local") if data[p] and stepped.issuperset(data[p]))
+
+
 def places(data: Data, run: Recording, rule: Rule) -> Iterator[tuple[Place, Array, Array]]:
     """Every place at which a rule's result was recorded: where it is read, the record, and which rows of it count."""
-    reader = _Reader(data, run, stop=False)
+    reader = _Reader(data, run, stop=False, sure=frozenset())
     reader.watched = rule
     with np.errstate(all="ignore"):
         reader.walk()
@@ -81,8 +90,8 @@ class _Stopped(Exception):
 
 
 class _Reader:
-    def __init__(self, data: Data, run: Recording, stop: bool) -> None:
-        self.data, self.run, self.stop = data, run, stop
+    def __init__(self, data: Data, run: Recording, stop: bool, sure: frozenset[str]) -> None:
+        self.data, self.run, self.stop, self.sure = data, run, stop, sure
         self.result = Comparison()
         self.scales = {name: max(float(np.nanmax(np.abs(a), initial=0.0)), TINY) for name, a in run.vectors.items()}
         self.moving = {*data["local"], *data["begin"]}
@@ -102,7 +111,9 @@ class _Reader:
             state = self.phase("begin", Place(run, t, 0, state, {}, local_scalars(values, run, t, 0), drawn), active)
             lengths = self.lengths(Place(run, t, 0, state, {}, local_scalars(values, run, t, 0), drawn))
             before: dict[str, Array] = {}
-            for k in range(int(lengths[active].max(initial=0))):
+            if "local" in self.sure:
+                state |= {name: self.ended(name, t, state[name]) for name in self.data["local"]}
+            for k in range(0 if "local" in self.sure else int(lengths[active].max(initial=0))):
                 here = local_scalars(values, run, t, k)
                 place = Place(run, t, k, state, before or dict(state), here, drawn, self.stepping)
                 before = dict(state)
@@ -110,9 +121,16 @@ class _Reader:
             last = Place(run, t, int(lengths.max(initial=0)), state, before, local_scalars(values, run, t, 0), drawn)
             state = self.phase("end", last, active)
             for name in self.data["client"]:  # who did not take part keeps what it had
-                state[name] = np.where(active[:, None], state[name], held[name]) if name in state else held[name]
+                if name in held:
+                    state[name] = np.where(active[:, None], state[name], held[name]) if name in state else held[name]
             self.idle(held, state, t, active)
             state = self.phase("update", Place(run, t, 0, state, {}, values, drawn), active)
+
+    def ended(self, name: str, t: int, held: Array) -> Array:
+        """A client's vector after its last local step, as it was recorded; what it was where it was idle."""
+        whole = self.run.vectors[name][t]
+        last = whole[self.last.astype(int).clip(0, len(whole) - 1), np.arange(self.run.clients)]
+        return np.where(np.isfinite(last), last, held)
 
     def begun(self) -> dict[str, Array]:
         """The vectors before the first round."""
@@ -153,8 +171,13 @@ class _Reader:
         after = dict(place.state)
         new: dict[str, Array | None] = {}
         for name, rule in self.data[phase].items():
+            if phase in self.sure:
+                new[name] = None
+                continue
             try:
                 new[name] = vector(rule, place)
+                if phase == "update" and np.ndim(new[name]) > 1:
+                    raise Unknown("one vector for all clients")
             except Unknown as error:
                 self.result.unknown.setdefault((phase, name), str(error))
                 new[name] = None

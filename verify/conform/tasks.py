@@ -16,6 +16,7 @@ from .run_log import RunLog
 __all__ = ["SYMBOLS", "Task", "tasks"]
 
 ROUNDS, DIM, NEWTON = 4, 3, 60
+SETTLED = 1e-15  # of the size of a point: slopes that are rounding
 SYMBOLS: Mapping[str, Any] = {  # values of the methods' parameters; none is 0, 1 or the inverse of another
     "gamma": [0.11, 0.1, 0.09, 0.08],
     "mu": 0.7,
@@ -111,7 +112,7 @@ def tasks() -> tuple[Task, ...]:
     )
     drawn = ((3, 0, 4), (1, 3, 2), (4, 1, 0), (2, 0, 3))
     H, c = _matrices(rng, 5, 0.5, 1.6), rng.normal(size=(5, DIM)) * 2
-    some = Task("huber", _huber(H, c), (40, 10, 20, 35, 15), drawn, (1, 2, 3, 2, 1), rng.normal(size=DIM) * 2)
+    some = Task("huber", _huber(H, c), (40, 10, 20, 35, 15), drawn, (1, 2, 1, 2, 1), rng.normal(size=DIM) * 2, 3)
     data = rng.normal(size=(5, 12, DIM)) * 1.5
     labels = np.sign(np.einsum("cnd,d->cn", data, rng.normal(size=DIM)) + rng.normal(size=(5, 12)))
     again = ((1, 4), (0, 3), (4, 2), (3, 1))
@@ -160,6 +161,8 @@ def _proximal(grad: Callable[[Array], Array], hess: Callable[[Array, Array], Arr
         z = np.array(w, dtype=float)
         for _ in range(NEWTON):
             slope = grad(z) + (z - w) / step
+            if np.abs(slope).max() <= SETTLED * (1 + np.abs(w).max()):
+                break
             columns = [hess(z, np.broadcast_to(e, z.shape)) + e / step for e in eye]
             move = np.linalg.solve(np.stack(columns, axis=-1), slope[..., None])[..., 0]
             length = np.ones((len(z), 1))

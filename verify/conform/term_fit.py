@@ -39,7 +39,7 @@ class Fit:
 
 def fitted(data: Data, run: Recording, at: Difference) -> Fit | None:
     """The best fit of the rule that differs first; None where it has no terms, or they cannot be computed."""
-    if at.phase not in ("begin", "local", "end", "update"):
+    if at.vector not in data.get(at.phase, {}):  # no rule: a first value, an idle client, the number of steps
         return None
     tree = data[at.phase][at.vector]
     fits = [fit for fit in (_terms(data, run, at, tree), _weights(data, run, at, tree)) if fit is not None]

@@ -64,6 +64,8 @@ if TYPE_CHECKING:
     from fedaudit.bounds.language.statement import Assumption, Glossary, Statement
     from fedaudit.problems.runs.user_problem import Problem
     from fedaudit.verify.certify.command import Certified
+    from fedaudit.verify.conform.diagnosis import Conformity
+    from fedaudit.verify.conform.run_log import RunLog
     from fedaudit.verify.results.audit_result import Audited, Derivation, Linted
     from fedaudit.verify.results.verdicts import (
         NotReproduced,
@@ -76,9 +78,6 @@ if TYPE_CHECKING:
         Verdict,
     )
     from fedaudit.verify.worst.worst import Worst
-
-    from fedaudit.verify.conform.diagnosis import Conformity
-    from fedaudit.verify.conform.run_log import RunLog
 
     from .api.conformance import conform, tasks
     from .api.moves import audit, certify, derive, hunt, lint, load, plot, prove, statement, statements, worst

@@ -11,6 +11,7 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from .commands import conform as conformance
 from .commands import export, reproduce, show
 from .commands import prove as proving
 from .commands import tighten as tighter
@@ -99,6 +100,7 @@ def _dispatch(given: Sequence[str]) -> int:
         "bound": _bound,
         "worst": _worst,
         "tighten": _tighten,
+        "conform": _conform,
         "prove": _prove,
         "methods": _methods,
         "new": _new,
@@ -265,6 +267,21 @@ def _prove(arguments: argparse.Namespace) -> int:
         print(f"fedaudit: {out} was not written: there is no proof", file=sys.stderr)
         return 1
     return 0
+
+
+def _conform(arguments: argparse.Namespace) -> int:
+    from .running.runner import one_thread
+
+    one_thread()
+    answer = conformance.asked(arguments.method, arguments.run, arguments.values)
+    if isinstance(answer, str):
+        print(answer, end="")
+        return 0
+    if arguments.json:
+        print_json([answer.row()])
+    else:
+        print(answer)
+    return 0 if answer.conforms else 1
 
 
 def _report(arguments: argparse.Namespace) -> int:

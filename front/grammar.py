@@ -6,6 +6,7 @@ import argparse
 from collections.abc import Sequence
 from typing import Any, NoReturn
 
+from .commands import conform as conformance
 from .commands import export, reproduce, show
 from .commands import prove as proving
 from .commands import tighten as tighter
@@ -26,6 +27,7 @@ start here:
   fedaudit export yuan --latex --out yuan.tex          a paper's statements and verdicts as a document
   fedaudit worst buttaci/thm4.1-I L=10 mu=1 alpha=1    its worst case over all functions and dimensions, exactly
   fedaudit methods fedprox                 a method, as an algorithm
+  fedaudit conform scaffold my_loop.py     is your code the stated algorithm, and what is it instead?
   fedaudit new my_paper.py                 a file of your own, complete, to be changed
   fedaudit audit                           every move on all of them; then open audit/index.html
   fedaudit hunt 'buttaci/thm*' --budget 60 try to break some of them for a minute
@@ -81,7 +83,7 @@ PICTURES = {  # of figures/kinds/named_pictures.py
     "table1": "communication complexities side by side (yuan, table 1)",
     "zhang-fig3": "composite federated learning with stochastic gradients (zhang, figure 3)",
 }
-VALUED = ("bound", "plot", "worst")  # commands that take NAME=VALUE
+VALUED = ("bound", "conform", "plot", "worst")  # commands that take NAME=VALUE
 TAKES = ("--measure", "--minimise", "--out", "--scale", "--seed")  # their options that take one value
 RUNS = ("lint", "derive", "verify", "hunt", "audit")
 TLS = {  # as `dask scheduler` calls them
@@ -106,6 +108,7 @@ HELP = {
     "prove": "look for a proof that nobody wrote, and let the kernel decide it",
     "tighten": "the smallest constants for which the proof of a bound goes through, as a statement of its own",
     "certify": "check counterexamples, proofs and worst cases again, exactly",
+    "conform": "is this code the stated algorithm? a recorded run against its rules, and what it is instead",
     "plot": "a statement's runs against its bound, or a picture by name",
     "report": "write index.html again from audit.json",
     "reproduce": "the papers' figures and tables, rebuilt; claims beside outcomes on one page",
@@ -158,6 +161,10 @@ def parser() -> Parser:
 
     sub = command("worst", epilog=worst_case.ABOUT, formatter_class=argparse.RawDescriptionHelpFormatter)
     worst_case.arguments(sub)
+    _values(sub)
+
+    sub = command("conform", epilog=conformance.ABOUT, formatter_class=argparse.RawDescriptionHelpFormatter)
+    conformance.arguments(sub)
     _values(sub)
 
     sub = command("tighten", epilog=tighter.ABOUT, formatter_class=argparse.RawDescriptionHelpFormatter)

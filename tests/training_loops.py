@@ -26,7 +26,9 @@ def rounds(task: Any, one: Callable[[Any, int, Array], Array], x: Array | None =
     return log.arrays()
 
 
-def descent(task: Any, log: Any, t: int, i: int, x: Array, slope: Callable[[Array, Array], Array], steps: int = 0) -> Array:
+def descent(
+    task: Any, log: Any, t: int, i: int, x: Array, slope: Callable[[Array, Array], Array], steps: int = 0
+) -> Array:
     """Local steps with `slope(y, y one step earlier)`."""
     y = previous = x
     log.client(t, i, 0, y=y)
@@ -36,7 +38,9 @@ def descent(task: Any, log: Any, t: int, i: int, x: Array, slope: Callable[[Arra
     return y
 
 
-def mean(task: Any, t: int, ends: Mapping[int, Array], how: str = "shares", idle: Mapping[int, Array] | None = None) -> Array:
+def mean(
+    task: Any, t: int, ends: Mapping[int, Array], how: str = "shares", idle: Mapping[int, Array] | None = None
+) -> Array:
     who = task.sample(t)
     if how == "equal":
         return sum(ends[i] for i in who) / len(who)
@@ -85,7 +89,9 @@ def fedprox(slip: str = "") -> Train:
         def slope(i: int, x: Array, y: Array, previous: Array) -> Array:
             g, away = task.grad(i, y), y - x
             size = np.linalg.norm(away[:2]), np.linalg.norm(away[2:])
-            units = np.concatenate([part / s if s else part for part, s in zip((away[:2], away[2:]), size, strict=True)])
+            units = np.concatenate(
+                [part / s if s else part for part, s in zip((away[:2], away[2:]), size, strict=True)]
+            )
             return {
                 "": g + mu * away,
                 "two": g + mu * away,
@@ -102,7 +108,9 @@ def fedprox(slip: str = "") -> Train:
 
         def one(log: Any, t: int, x: Array) -> Array:
             ends = {i: descent(task, log, t, i, x, lambda y, p, i=i: slope(i, x, y, p)) for i in task.sample(t)}
-            how = {"mean": "shares", "norm and mean": "shares", "sign and first twice": "first twice"}.get(slip, "equal")
+            how = {"mean": "shares", "norm and mean": "shares", "sign and first twice": "first twice"}.get(
+                slip, "equal"
+            )
             return mean(task, t, ends, how)
 
         return rounds(task, one)
@@ -124,7 +132,9 @@ def scaffold(slip: str = "") -> Train:
             changes: list[Array] = []
             for i in who:
                 sign = -1 if slip in ("sign", "sign and sends c_i") else 1
-                y = ends[i] = descent(task, log, t, i, x, lambda y, _, i=i, s=sign: task.grad(i, y) + s * (c - own[i]))
+                y = ends[i] = descent(
+                    task, log, t, i, x, lambda y, _, i=i, s=sign, c=c: task.grad(i, y) + s * (c - own[i])
+                )
                 factor = {
                     "one epoch": 1 / (task.batches[i] * gamma),
                     "1/epochs": 1 / task.epochs,
@@ -219,7 +229,9 @@ def feddyn(slip: str = "") -> Train:
             who = task.sample(t)
             ends: dict[int, Array] = {}
             for i in who:
-                pull = {"quadratic lost": lambda y: -alpha * x, "penalty lost": lambda y: 0 * y}.get(slip, lambda y: alpha * (y - x))
+                pull = {"quadratic lost": lambda y: -alpha * x, "penalty lost": lambda y: 0 * y}.get(
+                    slip, lambda y: alpha * (y - x)
+                )
                 y = ends[i] = descent(task, log, t, i, x, lambda y, _, i=i, p=pull: task.grad(i, y) - own[i] + p(y))
                 own[i] = own[i] - alpha * (y - x)
             if slip == "sum minus one":

@@ -1,7 +1,7 @@
 """Operations that algorithm boxes of public code need beside those of a method's language, and their one meaning.
 
-They are data like all others (a name and what it is applied to). `verify/conform` computes with them; the kernel and the
-searches do not know them, so that lint refuses a statement about such a method.
+They are data like all others (a name and what it is applied to). `verify/conform` computes with them; the kernel and
+the searches do not know them, so that lint refuses a statement about such a method.
 """
 
 from __future__ import annotations

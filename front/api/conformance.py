@@ -64,7 +64,7 @@ def conform(
     """Is this run, or this training loop, the stated algorithm? Where not: the first rule that differs, and what it is.
 
     `method`: the id of a shipped algorithm ("fedavg", "fedprox", "scaffold", ...), of one in the catalogue, or a
-    `Method`. `run`: arrays by the names of the method's vectors, a .npz or .json file of them, or a function of a `Task`
+    `Method`. `run`: arrays by the names of the method's vectors, a .npz or .json file of them, or a function of a task
     that trains on it and returns such arrays. `grad(i, w)`: gradients of the clients' losses, where the run does not
     hold them. `symbols`: step sizes and parameters, where the run does not hold them.
 
@@ -115,7 +115,9 @@ def _box(given: Method | str) -> Stated:
     except UserError as error:
         if file_of(given):
             raise
-        raise UserError(repr(given), f"one of {', '.join(boxes)}, or a method of `fedaudit methods`", "name one") from error
+        raise UserError(
+            repr(given), f"one of {', '.join(boxes)}, or a method of `fedaudit methods`", "name one"
+        ) from error
     if len(found) != 1:
         raise UserError(f"{given}, which names {len(found)} methods", "one id", "`fedaudit methods` lists them")
     return Stated(found[0][1])
@@ -164,7 +166,9 @@ def _named(method: Method, names: Mapping[str, bool], raw: Run) -> None:
         meanings = {str(symbol): entry.meaning for symbol, entry in method.glossary.items()}
         said = ", ".join(f"{name} ({meanings.get(name, 'a scalar of its rules')})" for name in missing)
         vectors = ", ".join(names)
-        raise UserError(f"a run of {method.id} without {', '.join(missing)}", f"{said}, beside {vectors}", f"add {missing[0]}=…")
+        raise UserError(
+            f"a run of {method.id} without {', '.join(missing)}", f"{said}, beside {vectors}", f"add {missing[0]}=…"
+        )
 
 
 def _trained(box: Stated, train: Callable[[Task], Run], symbols: Mapping[str, Any]) -> Conformity:

@@ -12,7 +12,23 @@ from typing import Any
 
 from .evaluation import MEAN_WEIGHTS
 from .replay import Data, Rule
-from .rule_trees import MEANS, Path, Tree, factors, is_sum, leaves, nodes, part, product, put, said, swapped
+from .rule_trees import (
+    MEANS,
+    Path,
+    Tree,
+    children,
+    factors,
+    is_negative,
+    is_sum,
+    leaves,
+    nodes,
+    op_of,
+    part,
+    product,
+    put,
+    said,
+    swapped,
+)
 
 __all__ = ["DEVIATIONS", "Changed", "Deviation", "changes"]
 
@@ -65,8 +81,8 @@ def _summands(tree: Tree) -> Iterator[tuple[Path, int, Tree]]:
     """Every summand of every sum in a rule: the way to the sum, its number, and itself."""
     for path, node in nodes(tree):
         if is_sum(node):
-            for n in range(1, len(node)):
-                yield path, n, node[n]
+            for n, child in enumerate(children(node)[1:], 1):
+                yield path, n, child
 
 
 def _without(node: Tree, gone: tuple[int, ...]) -> Tree:
@@ -87,12 +103,12 @@ def _lost(site: Site) -> Iterator[tuple[str, Tree]]:
 
 
 def _term(tree: Tree) -> str:
-    negative = isinstance(tree, list) and tree[0] == "*" and tree[1] == "-1"
+    negative = is_negative(tree)
     return said(tree[2] if negative else tree)
 
 
 def _negative(tree: Tree) -> Tree:
-    return tree[2] if isinstance(tree, list) and tree[0] == "*" and tree[1] == "-1" else ["*", "-1", tree]
+    return tree[2] if is_negative(tree) else ["*", "-1", tree]
 
 
 def _sign(site: Site) -> Iterator[tuple[str, Tree]]:
@@ -117,7 +133,7 @@ def _scaled(site: Site) -> Iterator[tuple[str, Tree]]:
 
 def _lost_factor(site: Site) -> Iterator[tuple[str, Tree]]:
     for path, node in nodes(site.tree):
-        if not (isinstance(node, list) and node[0] == "*"):
+        if op_of(node) != "*":
             continue
         parts = factors(node[1])
         named = [n for n, factor in enumerate(parts) if factor != "-1"]
@@ -136,11 +152,14 @@ def _damped(site: Site) -> Iterator[tuple[str, Tree]]:
     for path, node in nodes(site.tree):
         if not is_sum(node):
             continue
-        decay = [c[1] for c in node[1:] if isinstance(c, list) and c[0] == "*" and c[2] == site.vector]
+        decay = [c[1] for c in node[1:] if op_of(c) == "*" and c[2] == site.vector]
         for n, term in enumerate(node):
-            if n and decay and not (isinstance(term, list) and term[0] == "*" and term[2] == site.vector):
+            if n and decay and not (op_of(term) == "*" and term[2] == site.vector):
                 rest = ["+", "1", ["*", "-1", decay[0]]]
-                yield f"{_term(term)} has a factor 1 - {_plain(decay[0])}", put(site.tree, (*path, n), ["*", rest, term])
+                yield (
+                    f"{_term(term)} has a factor 1 - {_plain(decay[0])}",
+                    put(site.tree, (*path, n), ["*", rest, term]),
+                )
 
 
 def _plain(scalar: Tree) -> str:
@@ -149,8 +168,8 @@ def _plain(scalar: Tree) -> str:
 
 def _norm(site: Site) -> Iterator[tuple[str, Tree]]:
     for path, node in nodes(site.tree):
-        if isinstance(node, list) and node[0] == "*" and node[1] != "-1" and is_sum(node[2]) and len(node[2]) == 3:
-            if any(isinstance(c, list) and c[0] in ("noisy", "grad", *MEANS) for c in node[2][1:]):
+        if op_of(node) == "*" and node[1] != "-1" and is_sum(node[2]) and len(node[2]) == 3:
+            if any(op_of(c) in ("noisy", "grad", *MEANS) for c in node[2][1:]):
                 continue
             for factor, words in (("1/2", ""), ("1", ", without its factor 1/2")):
                 new = ["*", node[1], ["*", factor, ["unit", node[2]]]]
@@ -161,10 +180,16 @@ def _reference(site: Site) -> Iterator[tuple[str, Tree]]:
     for path, name in leaves(site.tree):
         for other in site.vectors:
             if other != name:
-                yield f"{other} stands where the rule has {name} ({_around(site.tree, path)})", put(site.tree, path, other)
+                yield (
+                    f"{other} stands where the rule has {name} ({_around(site.tree, path)})",
+                    put(site.tree, path, other),
+                )
         if name != "start" and site.phase != "update":
             here = ["previous", site.vector] if site.phase == "local" else None
-            for new, words in ((here, f"{site.vector} one step earlier stands"), (["start"], "the very first model stands")):
+            for new, words in (
+                (here, f"{site.vector} one step earlier stands"),
+                (["start"], "the very first model stands"),
+            ):
                 if new is not None:
                     yield f"{words} where the rule has {name} ({_around(site.tree, path)})", put(site.tree, path, new)
 
@@ -179,16 +204,19 @@ def _around(tree: Tree, path: Path) -> str:
 
 def _weights(site: Site) -> Iterator[tuple[str, Tree]]:
     for path, node in nodes(site.tree):
-        if isinstance(node, list) and node[0] in MEANS:
+        if op_of(node) in MEANS:
             stated = {"mean": "own"}.get(node[0], node[0])
             for kind, (words, _) in MEAN_WEIGHTS.items():
                 if kind != stated:
-                    yield f"the mean of {said(node[-1])} is over {words}", put(site.tree, path, ["combine", kind, node[-1]])
+                    yield (
+                        f"the mean of {said(node[-1])} is over {words}",
+                        put(site.tree, path, ["combine", kind, node[-1]]),
+                    )
 
 
 def _sum_minus_one(site: Site) -> Iterator[tuple[str, Tree]]:
     for path, node in nodes(site.tree):
-        if isinstance(node, list) and node[0] in MEANS and is_sum(node[-1]) and len(node[-1]) == 3:
+        if op_of(node) in MEANS and is_sum(node[-1]) and len(node[-1]) == 3:
             first, second = node[-1][1:]
             if not all(name in site.server for _, name in leaves(second)):
                 continue
@@ -205,23 +233,38 @@ def _size(site: Site) -> Iterator[tuple[str, Tree]]:
         "E": ("batches", "epochs", "E_mean", ["+", "E", "1"], ["+", "E", "-1"]),
         "E_mean": ("E_plain", "m", "C", "epochs"),
     }
-    words = {"C": "the number of all clients", "m": "the number of sampled clients", "E": "the local steps",
-             "batches": "the batches of one epoch", "epochs": "the number of epochs", "E_mean": "the mean of the local steps, by weight", "E_plain": "the plain mean of the local steps"}  # fmt: skip
+    words = {
+        "C": "the number of all clients",
+        "m": "the number of sampled clients",
+        "E": "the local steps",
+        "batches": "the batches of one epoch",
+        "epochs": "the number of epochs",
+        "E_mean": "the mean of the local steps, by weight",
+        "E_plain": "the plain mean of the local steps",
+    }
     for path, node in nodes(site.tree):
-        if not (isinstance(node, list) and node[0] == "*"):
+        if op_of(node) != "*":
             continue
         for name, others in counts.items():
             for other in others:
                 changed = swapped(node[1], name, other)
                 if changed != node[1]:
                     there = words.get(other, "") if isinstance(other, str) else f"E {'+' if other[2] == '1' else '-'} 1"
-                    yield f"{there} stands where the rule has {words.get(name, name)}", put(site.tree, path, ["*", changed, node[2]])
+                    yield (
+                        f"{there} stands where the rule has {words.get(name, name)}",
+                        put(site.tree, path, ["*", changed, node[2]]),
+                    )
 
 
 def _epochs(site: Site) -> Iterator[tuple[str, Tree]]:
     """1/epochs for 1/(E gamma)."""
     for path, node in nodes(site.tree):
-        if isinstance(node, list) and node[0] == "*" and ["^", "E", "-1"] in factors(node[1]) and len(factors(node[1])) > 1:
+        if (
+            isinstance(node, list)
+            and node[0] == "*"
+            and ["^", "E", "-1"] in factors(node[1])
+            and len(factors(node[1])) > 1
+        ):
             for count, words in (("epochs", "the number of epochs"), ("batches", "the batches of one epoch")):
                 text = f"{said(node[2])} is divided by {words} alone, not by {_plain(_inverse(node[1]))}"
                 yield text, put(site.tree, path, ["*", ["^", count, "-1"], node[2]])
@@ -229,13 +272,13 @@ def _epochs(site: Site) -> Iterator[tuple[str, Tree]]:
 
 def _inverse(scalar: Tree) -> Tree:
     """1 over a product of powers, for words alone."""
-    parts = [f[1] if isinstance(f, list) and f[0] == "^" and f[2] == "-1" else ["^", f, "-1"] for f in factors(scalar)]
+    parts = [f[1] if op_of(f) == "^" and f[2] == "-1" else ["^", f, "-1"] for f in factors(scalar)]
     return product(parts)
 
 
 def _bias(site: Site) -> Iterator[tuple[str, Tree]]:
     for path, node in nodes(site.tree):
-        if not (isinstance(node, list) and node[0] == "adaptive"):
+        if op_of(node) != "adaptive":
             continue
         decays = [_decay(moment, site.server) for moment in node[2:]]
         if None in decays:
@@ -253,8 +296,8 @@ def _bias(site: Site) -> Iterator[tuple[str, Tree]]:
 
 def _decay(moment: Tree, server: tuple[str, ...]) -> Tree | None:
     """beta of a moment beta m + (1 - beta) new."""
-    terms = moment[1:] if is_sum(moment) else []
-    return next((t[1] for t in terms if isinstance(t, list) and t[0] == "*" and t[2] in server), None)
+    terms = children(moment)[1:] if is_sum(moment) else []
+    return next((t[1] for t in terms if op_of(t) == "*" and t[2] in server), None)
 
 
 def _new_values(site: Site) -> Iterator[tuple[str, Tree]]:
@@ -272,7 +315,7 @@ def _stale(site: Site) -> Iterator[tuple[str, Tree]]:
 def _bypassed(site: Site) -> Iterator[tuple[str, Tree]]:
     for name, rule in _new_values(site):
         for term in rule[1:]:
-            fresh = term[2] if isinstance(term, list) and term[0] == "*" else term
+            fresh = term[2] if op_of(term) == "*" else term
             if fresh != name and not isinstance(fresh, str):
                 yield f"{said(fresh)} stands where the rule has the new {name}", swapped(site.tree, rule, fresh)
 
@@ -281,12 +324,12 @@ def _plain_momentum(site: Site) -> Iterator[tuple[str, Tree]]:
     """change + beta m+ (Nesterov) for which m+ is taken (Polyak)."""
     for name, rule in _new_values(site):
         for path, node in nodes(site.tree):
-            if is_sum(node) and any(isinstance(c, list) and c[0] == "*" and c[2] == rule for c in node[1:]) and len(node) == 3:
+            if is_sum(node) and any(op_of(c) == "*" and c[2] == rule for c in node[1:]) and len(node) == 3:
                 yield f"plain momentum {name} where the rule has Nesterov's", put(site.tree, path, rule)
 
 
 def _moved(site: Site) -> Iterator[tuple[str, Tree]]:
-    inner = next((n[1] for _, n in nodes(site.tree) if isinstance(n, list) and n[0] == "grad" and is_sum(n[1])), None)
+    inner = next((n[1] for _, n in nodes(site.tree) if op_of(n) == "grad" and is_sum(n[1])), None)
     if inner is not None and is_sum(site.tree) and site.tree[1] == site.vector:
         yield f"the step starts from the moved point {said(inner)}", put(site.tree, (1,), inner)
 
@@ -294,8 +337,16 @@ def _moved(site: Site) -> Iterator[tuple[str, Tree]]:
 def _quadratic(site: Site) -> Iterator[tuple[str, Tree]]:
     """The quadratic part of a penalty is lost, its linear part stays: alpha (y - x) becomes -alpha x."""
     for path, node in nodes(site.tree):
-        if isinstance(node, list) and node[0] == "*" and is_sum(node[2]) and node[2][1] == site.vector and node[1] != "-1":
-            words = f"the quadratic part of the penalty is lost: {said(_without(node[2], (1,)))} stands for {said(node[2])}"
+        if (
+            isinstance(node, list)
+            and node[0] == "*"
+            and is_sum(node[2])
+            and node[2][1] == site.vector
+            and node[1] != "-1"
+        ):
+            words = (
+                f"the quadratic part of the penalty is lost: {said(_without(node[2], (1,)))} stands for {said(node[2])}"
+            )
             yield words, put(site.tree, path, ["*", node[1], _without(node[2], (1,))])
 
 
@@ -311,8 +362,11 @@ def _array(site: Site) -> Iterator[tuple[str, Tree]]:
 
 def _soft(site: Site) -> Iterator[tuple[str, Tree]]:
     for path, node in nodes(site.tree):
-        if isinstance(node, list) and node[0] == "shrunk":
-            yield "the proximal point of the norm is taken for that of its square", put(site.tree, path, ["soft", *node[1:]])
+        if op_of(node) == "shrunk":
+            yield (
+                "the proximal point of the norm is taken for that of its square",
+                put(site.tree, path, ["soft", *node[1:]]),
+            )
 
 
 DEVIATIONS: tuple[Deviation, ...] = (
@@ -364,9 +418,18 @@ def _whole(data: Mapping[str, Any]) -> Iterator[Changed]:
         for name, tree in data[side].items():
             if tree in (["start"],) or (side == "client" and name in data["begin"]):
                 continue
-            for new, words in ((["zero"], "0"), (["ones"], "1 in every coordinate"), (["first", name], "other values than stated")):
+            for new, words in (
+                (["zero"], "0"),
+                (["ones"], "1 in every coordinate"),
+                (["first", name], "other values than stated"),
+            ):
                 if new != tree:
-                    yield Changed("first-value", ("start", name), f"{name} begins at {words}", {**data, side: {**data[side], name: new}})
+                    yield Changed(
+                        "first-value",
+                        ("start", name),
+                        f"{name} begins at {words}",
+                        {**data, side: {**data[side], name: new}},
+                    )
     if data.get("everyone"):
         yield Changed("only-sampled-train", ("idle", ""), "only the sampled clients train", {**data, "everyone": False})
     for loop, words in (

@@ -1,7 +1,8 @@
 """Whether a recorded run follows a method, where it leaves it first, and what it follows instead.
 
 Explanations are tried in the order of simplicity: one deviation, then two. Each is a method again, and it explains the
-run only if *every* recorded number agrees with it. Several that agree are all reported: this run cannot tell them apart.
+run only if *every* recorded number agrees with it. Several that agree are all reported: this run does not tell them
+apart.
 """
 
 from __future__ import annotations
@@ -207,12 +208,16 @@ class _Search:
         for chosen, unusual in ((mending, True), (usual, False), (others, True)):
             answers: dict[tuple[str, ...], Explanation] = {}
             for n in chosen:
+                if answers and chosen is not mending:  # one answer of a long search is enough
+                    break
                 one = single[n]
                 for two in changes(one.data, arrays):
                     relevant = two.rule in failing[n] or two.rule[0] == "idle" or two.rule[1] not in run.vectors
                     key = tuple(sorted((one.says, two.says)))
                     if not relevant or key in answers or (two.deviation in UNUSUAL and not unusual):
                         continue
+                    if chosen is not mending and _rank(two.deviation) < _rank(one.deviation):
+                        continue  # the two were tried the other way round
                     budget -= 1
                     if budget < 0:
                         return
@@ -229,8 +234,11 @@ ORDER = tuple(deviation.name for deviation in DEVIATIONS)
 
 def _simplicity(explanation: Explanation) -> tuple[bool, int]:
     """Two slips of two rules are likelier than two of one; then the order of the library."""
-    places = [ORDER.index(name) if name in ORDER else len(ORDER) for name in explanation.deviations]
-    return explanation.rules[0] == explanation.rules[1], sum(places)
+    return explanation.rules[0] == explanation.rules[1], sum(map(_rank, explanation.deviations))
+
+
+def _rank(deviation: str) -> int:
+    return ORDER.index(deviation) if deviation in ORDER else len(ORDER)
 
 
 def _unique(found: Iterator[Changed]) -> list[Changed]:

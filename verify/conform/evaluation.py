@@ -6,7 +6,7 @@ import operator
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -14,7 +14,7 @@ from fedaudit.bounds.formulas.trees import Arithmetic, Formula, read
 from fedaudit.errors import UserError
 
 from .recording import Array, Recording
-from .rule_trees import Tree
+from .rule_trees import Tree, children
 
 __all__ = ["MEAN_WEIGHTS", "Place", "Unknown", "server_scalars", "vector"]
 
@@ -48,7 +48,10 @@ MEAN_WEIGHTS: Mapping[str, tuple[str, Callable[[Recording, Array, int], Array]]]
         "the sampled clients, with their share of the data",
         lambda run, drawn, first: run.weights * drawn / (run.weights * drawn).sum(),
     ),
-    "all-equal": ("all clients, each the same, idle ones too", lambda run, drawn, first: np.full(len(drawn), 1 / len(drawn))),
+    "all-equal": (
+        "all clients, each the same, idle ones too",
+        lambda run, drawn, first: np.full(len(drawn), 1 / len(drawn)),
+    ),
     "unnormalised": (
         "the sampled clients, with their share of all data (the weights do not sum to 1)",
         lambda run, drawn, first: run.weights * drawn,
@@ -146,7 +149,9 @@ def vector(tree: Tree, place: Place) -> Array:
         case "ones":
             return np.ones(run.dim)
         case _:
-            raise UserError(f"the operation {op!r} in a rule", "one that a recorded run can be compared with", "leave it out")
+            raise UserError(
+                f"the operation {op!r} in a rule", "one that a recorded run can be compared with", "leave it out"
+            )
 
 
 def _wide(x: Array, run: Recording) -> Array:
@@ -189,7 +194,7 @@ def scalar(tree: Tree, place: Place) -> Any:
 
 
 def _key(tree: Tree) -> Any:
-    return tuple(_key(part) for part in tree) if isinstance(tree, list) else tree
+    return tuple(_key(part) for part in children(tree)) if isinstance(tree, list) else tree
 
 
 @lru_cache(maxsize=4096)
@@ -198,7 +203,7 @@ def _formula(key: Any) -> Formula[Any]:
 
 
 def _listed(key: Any) -> Tree:
-    return [_listed(part) for part in key] if isinstance(key, tuple) else key
+    return [_listed(part) for part in cast("tuple[Any, ...]", key)] if isinstance(key, tuple) else key
 
 
 def _named(name: str) -> Formula[Any]:
@@ -228,12 +233,16 @@ def _no_sum(variable: str, low: Tree, high: Tree, body: Tree) -> Formula[Any]:
     raise UserError(f"a sum over {variable} in a rule", "products and sums of numbers", "write it out")
 
 
+def _power(base: Any, exponent: Any) -> Any:
+    return base**exponent
+
+
 _ARITHMETIC: Arithmetic[Any] = Arithmetic(
     constant=lambda p, q: lambda _: p / q,
     name=_named,
     at=_indexed,
     total=_no_sum,
-    power=operator.pow,
+    power=_power,
     fold={"+": operator.add, "*": operator.mul, "min": np.minimum, "max": np.maximum},
     unary={"exp": np.exp, "log": np.log, "abs": abs},
     compare={},
@@ -245,7 +254,14 @@ def server_scalars(run: Recording, t: int, drawn: Array) -> dict[str, Any]:
     share = run.weights * drawn
     E_mean = float((share * run.steps[t]).sum() / share.sum()) if share.sum() else float(run.steps[t].mean())
     plain = float(run.steps[t][drawn > 0].mean()) if share.sum() else E_mean
-    values: dict[str, Any] = {"E_plain": plain, "C": run.clients, "m": float(drawn.sum()), "E_mean": E_mean, "E": E_mean, "T": run.rounds}
+    values: dict[str, Any] = {
+        "E_plain": plain,
+        "C": run.clients,
+        "m": float(drawn.sum()),
+        "E_mean": E_mean,
+        "E": E_mean,
+        "T": run.rounds,
+    }
     for name, array in run.scalars.items():
         value = at_round(name, array, t, run)
         if np.ndim(value) < 2:  # what every client has its own of is nothing at the server
@@ -263,7 +279,9 @@ def at_round(name: str, array: Array, t: int, run: Recording) -> Any:
         return array[:, None]
     if array.ndim == 2 and len(array) == run.rounds:
         return array[t]
-    raise UserError(f"{name} of shape {array.shape}", f"a number, ({run.rounds},) or ({run.clients},)", "give one per round")
+    raise UserError(
+        f"{name} of shape {array.shape}", f"a number, ({run.rounds},) or ({run.clients},)", "give one per round"
+    )
 
 
 def local_scalars(values: Mapping[str, Any], run: Recording, t: int, k: int) -> dict[str, Any]:

@@ -39,7 +39,7 @@ TOLERANCE = {8: 1e-10, 4: 1e-4, 2: 1e-2}  # by the bytes of a float: what a few 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Losses:
-    """Gradients of the clients' losses at a point each, (C, d) to (C, d); Hessians times vectors where they are known."""
+    """Gradients of the clients' losses at a point each, (C, d) to (C, d); Hessians times vectors where known."""
 
     grad: Callable[[Array], Array]
     hess: Callable[[Array, Array], Array] | None = None
@@ -82,7 +82,9 @@ def read_file(path: Path) -> dict[str, Any]:
         with np.load(path, allow_pickle=False) as archive:
             return {name: archive[name] for name in archive.files}
     except (OSError, ValueError, BadZipFile, EOFError) as error:
-        raise UserError(f"{path}, which cannot be read", "plain arrays as numpy.savez writes them", "save it again") from error
+        raise UserError(
+            f"{path}, which cannot be read", "plain arrays as numpy.savez writes them", "save it again"
+        ) from error
 
 
 def _json(path: Path) -> dict[str, Any]:
@@ -91,7 +93,7 @@ def _json(path: Path) -> dict[str, Any]:
     except (OSError, ValueError, RecursionError) as error:
         raise UserError(f"{path}, which is no JSON", "an object of numbers and lists", "write it again") from error
     if not isinstance(raw, dict):
-        raise UserError(f"{path}, which holds no object", "names with numbers or lists", "write {\"x\": [...], ...}")
+        raise UserError(f"{path}, which holds no object", "names with numbers or lists", 'write {"x": [...], ...}')
     return {str(name): value for name, value in cast("dict[Any, Any]", raw).items()}
 
 
@@ -101,7 +103,9 @@ def recording_of(raw: Mapping[str, Any], names: Mapping[str, bool], losses: Loss
     server = [name for name, whose in names.items() if whose and name in data]
     if not server:
         missing = [name for name, whose in names.items() if whose]
-        raise UserError(f"a run with {', '.join(data) or 'no array'}", f"the server's vector {missing[0]}, (T + 1, d)", "record it")
+        raise UserError(
+            f"a run with {', '.join(data) or 'no array'}", f"the server's vector {missing[0]}, (T + 1, d)", "record it"
+        )
     leading = data[server[0]]
     if leading.ndim != 2 or len(leading) < 2:
         raise UserError(f"{server[0]} of shape {leading.shape}", "(T + 1, d) with T at least 1", "record every round")
@@ -149,7 +153,9 @@ def _numbers(name: str, value: Any) -> Array:
             array = np.asarray(value, dtype=float)  # lists with null are objects
         return array.astype(float)
     except (TypeError, ValueError, OverflowError) as error:
-        raise UserError(f"{name}, which is no array of numbers", "numbers in lists of one length each", "mend it") from error
+        raise UserError(
+            f"{name}, which is no array of numbers", "numbers in lists of one length each", "mend it"
+        ) from error
 
 
 def _clients(data: Mapping[str, Array], names: Mapping[str, bool]) -> int:
@@ -175,7 +181,9 @@ def _shaped(name: str, array: Array, server: bool, T: int, C: int, d: int) -> Ar
 
 def _fits(name: str, array: Array, shapes: list[tuple[int, ...]]) -> Array:
     if array.shape not in shapes:
-        raise UserError(f"{name} of shape {array.shape}", " or ".join(map(str, shapes)), "see `fedaudit conform --help`")
+        raise UserError(
+            f"{name} of shape {array.shape}", " or ".join(map(str, shapes)), "see `fedaudit conform --help`"
+        )
     return array
 
 
@@ -189,7 +197,9 @@ def _weights(data: Mapping[str, Array], C: int) -> Array:
     raw = data.get("weights", data.get("counts", np.ones(C)))
     _fits("weights", raw, [(C,)])
     if not (np.isfinite(raw).all() and (raw >= 0).all() and raw.sum() > 0):
-        raise UserError(f"weights {raw.tolist()}", "numbers from 0 on, not all 0", "give the clients' shares of the data")
+        raise UserError(
+            f"weights {raw.tolist()}", "numbers from 0 on, not all 0", "give the clients' shares of the data"
+        )
     return raw / raw.sum()
 
 
@@ -197,12 +207,11 @@ def _blocks(raw: Any, d: int) -> dict[str, slice]:
     """The coordinates of each named array of a model; the whole is one where nothing is said."""
     if raw is None:
         return {"model": slice(0, d)}
-    sizes: Any = raw.items() if isinstance(raw, Mapping) else None
-    if sizes is None:
+    if not isinstance(raw, Mapping):
         raise UserError("arrays without sizes", '{"layer": 10, "buffer": 2}', "give each array's name and size")
     blocks: dict[str, slice] = {}
     at = 0
-    for name, size in cast("Any", sizes):
+    for name, size in cast("Mapping[Any, Any]", raw).items():
         blocks[str(name)] = slice(at, at + int(size))
         at += int(size)
     if at != d:

@@ -1,4 +1,5 @@
-"""A recorded run read along a method's rules: what each rule gives from what was recorded before it, and the difference.
+"""A recorded run read along a method's rules: what each rule gives from what was recorded before it, and by how much
+the record differs.
 
 Wherever a vector was recorded, it takes the place of the computed one, so that a difference does not spread to later
 rules. What was not recorded (a server's momentum, say) is what the rules make of it from its first value on.
@@ -175,8 +176,9 @@ class _Reader:
                 new[name] = None
                 continue
             try:
-                new[name] = vector(rule, place)
-                if phase == "update" and np.ndim(new[name]) > 1:
+                value = vector(rule, place)
+                new[name] = value
+                if phase == "update" and value.ndim > 1:
                     raise Unknown("one vector for all clients")
             except Unknown as error:
                 self.result.unknown.setdefault((phase, name), str(error))
@@ -203,7 +205,11 @@ class _Reader:
                 base = recorded
             assert base is not None
             merged = base if recorded is None else np.where(np.isfinite(recorded), recorded, base)
-            after[name] = merged if mask is None or name not in place.state else np.where(mask[:, None], merged, place.state[name])
+            after[name] = (
+                merged
+                if mask is None or name not in place.state
+                else np.where(mask[:, None], merged, place.state[name])
+            )
             if computed is None and recorded is None:
                 after.pop(name, None)
         return after
@@ -213,11 +219,8 @@ class _Reader:
         if active.all():
             return
         for name in self.data["client"]:
-            if name in self.moving and self.run.vectors.get(name, np.zeros(0)).ndim == 4:
-                recorded = self.run.vectors[name][t, -1]
-            else:
-                recorded = self.recorded("end", name, t, 0)
-            if recorded is None or name not in held:
+            recorded = self.recorded("end", name, t, 0)
+            if recorded is None or name not in held or name in self.data["begin"]:
                 continue
             known = np.isfinite(recorded).all(axis=-1) & ~active
             if known.any():

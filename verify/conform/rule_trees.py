@@ -7,9 +7,25 @@ scalar first; its tree is one of formulas (bounds/formulas/trees.py).
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, cast
 
-__all__ = ["MEANS", "Path", "Tree", "factors", "is_sum", "leaves", "nodes", "part", "product", "put", "said", "swapped"]
+__all__ = [
+    "MEANS",
+    "Path",
+    "Tree",
+    "children",
+    "factors",
+    "is_negative",
+    "is_sum",
+    "leaves",
+    "nodes",
+    "op_of",
+    "part",
+    "product",
+    "put",
+    "said",
+    "swapped",
+]
 
 Tree: TypeAlias = Any  # str | list[Tree]
 Path: TypeAlias = tuple[int, ...]
@@ -18,13 +34,28 @@ TEXT_FIRST = ("combine", "block", "previous", "first", "client")  # what follows
 MEANS = ("mean", "sampled", "shares", "combine")
 
 
+def op_of(tree: Tree) -> str:
+    """The operation at the top of a tree; nothing for a name."""
+    return str(cast("list[Any]", tree)[0]) if isinstance(tree, list) else ""
+
+
+def children(tree: Tree) -> list[Tree]:
+    """The parts of a tree, its operation first; none of a name."""
+    return cast("list[Any]", tree) if isinstance(tree, list) else []
+
+
+def is_negative(tree: Tree) -> bool:
+    """Whether a tree is -1 times something."""
+    return op_of(tree) == "*" and tree[1] == "-1"
+
+
 def nodes(tree: Tree, at: Path = ()) -> Iterator[tuple[Path, Tree]]:
     """Every vector in a tree with the way to it, the whole first."""
     yield at, tree
-    if isinstance(tree, list):
-        first = 2 if tree[0] in SCALAR_FIRST or tree[0] in TEXT_FIRST else 1
-        for n in range(first, len(tree)):
-            yield from nodes(tree[n], (*at, n))
+    first = 2 if op_of(tree) in SCALAR_FIRST or op_of(tree) in TEXT_FIRST else 1
+    for n, child in enumerate(children(tree)):
+        if n >= first:
+            yield from nodes(child, (*at, n))
 
 
 def leaves(tree: Tree) -> Iterator[tuple[Path, str]]:
@@ -50,16 +81,16 @@ def swapped(tree: Tree, old: Tree, new: Tree) -> Tree:
     """A copy of the tree with one part replaced wherever it stands."""
     if tree == old:
         return new
-    return [swapped(child, old, new) for child in tree] if isinstance(tree, list) else tree
+    return [swapped(child, old, new) for child in children(tree)] if isinstance(tree, list) else tree
 
 
 def is_sum(tree: Tree) -> bool:
-    return isinstance(tree, list) and tree[0] == "+"
+    return op_of(tree) == "+"
 
 
 def factors(scalar: Tree) -> list[Tree]:
     """The factors of a scalar."""
-    return list(scalar[1:]) if isinstance(scalar, list) and scalar[0] == "*" else [scalar]
+    return children(scalar)[1:] if op_of(scalar) == "*" else [scalar]
 
 
 def product(parts: list[Tree]) -> Tree:
@@ -76,8 +107,7 @@ def said(tree: Tree) -> str:
         case "+":
             text = said(args[0])
             for arg in args[1:]:
-                negative = isinstance(arg, list) and arg[0] == "*" and arg[1] == "-1"
-                text += f" - {_inside(arg[2])}" if negative else f" + {said(arg)}"
+                text += f" - {_inside(arg[2])}" if is_negative(arg) else f" + {said(arg)}"
             return text
         case "*":
             return f"-{_inside(args[1])}" if args[0] == "-1" else f"{_scalar(args[0], tight=True)} {_inside(args[1])}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -30,7 +30,9 @@ class RunLog:
 
     clients: int
     _server: dict[str, dict[int, Array]] = field(default_factory=dict[str, dict[int, Array]])
-    _steps: dict[str, dict[tuple[int, int, int], Array]] = field(default_factory=dict[str, dict[tuple[int, int, int], Array]])
+    _steps: dict[str, dict[tuple[int, int, int], Array]] = field(
+        default_factory=dict[str, dict[tuple[int, int, int], Array]]
+    )
     _ends: dict[str, dict[tuple[int, int], Array]] = field(default_factory=dict[str, dict[tuple[int, int], Array]])
     _drawn: dict[int, list[int]] = field(default_factory=dict[int, list[int]])
 
@@ -74,8 +76,9 @@ class RunLog:
 
 def _flat(value: Any) -> Array:
     """One vector of numbers from one array, or from several in their order."""
-    if isinstance(value, list | tuple) and any(np.ndim(part) for part in value):
-        return np.concatenate([np.ravel(np.asarray(part, dtype=float)) for part in value])
+    parts = cast("list[Any]", value) if isinstance(value, list | tuple) else []
+    if any(np.ndim(part) for part in parts):
+        return np.concatenate([np.ravel(np.asarray(part, dtype=float)) for part in parts])
     return np.ravel(np.asarray(value, dtype=float)).copy()
 
 

@@ -34,7 +34,7 @@ SYMBOLS: Mapping[str, Any] = {  # values of the methods' parameters; none is 0, 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Task:
-    """A problem for a training loop: `grad(i, w)`, `start`, `sample(t)`, `steps[i]`, `symbols`, and who has how much data.
+    """A problem for a training loop: `grad(i, w)`, `start`, `sample(t)`, `steps[i]`, `symbols`, and who has what data.
 
     `weights[i]` is counts[i] / sum(counts), `steps[i]` = epochs * batches[i]. A model has the named `arrays`, by size.
     """
@@ -108,7 +108,12 @@ def tasks() -> tuple[Task, ...]:
     rng = np.random.default_rng(20)
     A, b = _matrices(rng, 4, 0.3, 1.5), rng.normal(size=(4, DIM)) * 2
     everyone = Task(
-        "quadratics", quadratic_losses(A, b), (10, 30, 20, 50), ((2, 0, 3, 1),) * ROUNDS, (2, 3, 1, 2), rng.normal(size=DIM) * 3
+        "quadratics",
+        quadratic_losses(A, b),
+        (10, 30, 20, 50),
+        ((2, 0, 3, 1),) * ROUNDS,
+        (2, 3, 1, 2),
+        rng.normal(size=DIM) * 3,
     )
     drawn = ((3, 0, 4), (1, 3, 2), (4, 1, 0), (2, 0, 3))
     H, c = _matrices(rng, 5, 0.5, 1.6), rng.normal(size=(5, DIM)) * 2
@@ -116,7 +121,9 @@ def tasks() -> tuple[Task, ...]:
     data = rng.normal(size=(5, 12, DIM)) * 1.5
     labels = np.sign(np.einsum("cnd,d->cn", data, rng.normal(size=DIM)) + rng.normal(size=(5, 12)))
     again = ((1, 4), (0, 3), (4, 2), (3, 1))
-    logistic = Task("logistic", _logistic(data, labels), (12, 25, 18, 30, 45), again, (2, 1, 2, 3, 1), rng.normal(size=DIM))
+    logistic = Task(
+        "logistic", _logistic(data, labels), (12, 25, 18, 30, 45), again, (2, 1, 2, 3, 1), rng.normal(size=DIM)
+    )
     return everyone, some, logistic
 
 

@@ -14,7 +14,7 @@ from .evaluation import Unknown, vector
 from .recording import Array, Recording
 from .replay import Data, Difference
 from .replay import places as places_of
-from .rule_trees import MEANS, Tree, is_sum, nodes, said, swapped
+from .rule_trees import MEANS, Tree, children, is_sum, nodes, op_of, said, swapped
 
 __all__ = ["Fit", "fitted"]
 
@@ -47,7 +47,7 @@ def fitted(data: Data, run: Recording, at: Difference) -> Fit | None:
 
 
 def _terms(data: Data, run: Recording, at: Difference, tree: Tree) -> Fit | None:
-    parts = list(tree[1:]) if is_sum(tree) else [tree]
+    parts = children(tree)[1:] if is_sum(tree) else [tree]
     columns: list[Array] = []
     targets: list[Array] = []
     try:
@@ -62,7 +62,7 @@ def _terms(data: Data, run: Recording, at: Difference, tree: Tree) -> Fit | None
 
 
 def _weights(data: Data, run: Recording, at: Difference, tree: Tree) -> Fit | None:
-    mean = next((node for _, node in nodes(tree) if isinstance(node, list) and node[0] in MEANS), None)
+    mean = next((node for _, node in nodes(tree) if op_of(node) in MEANS), None)
     if mean is None or at.phase != "update":
         return None
     columns: list[Array] = []
@@ -83,7 +83,9 @@ def _weights(data: Data, run: Recording, at: Difference, tree: Tree) -> Fit | No
     return _solved("weights", names, columns, targets, run, at)
 
 
-def _solved(what: str, names: list[str], columns: list[Array], targets: list[Array], run: Recording, at: Difference) -> Fit | None:
+def _solved(
+    what: str, names: list[str], columns: list[Array], targets: list[Array], run: Recording, at: Difference
+) -> Fit | None:
     if not targets:
         return None
     matrix, target = np.concatenate(columns), np.concatenate(targets)
@@ -92,5 +94,3 @@ def _solved(what: str, names: list[str], columns: list[Array], targets: list[Arr
     values = np.linalg.lstsq(matrix, target, rcond=None)[0]
     left = float(np.abs(matrix @ values - target).max() / at.scale)
     return Fit(what, tuple(zip(names, map(float, values), strict=True)), left, left <= 100 * run.tolerance)
-
-

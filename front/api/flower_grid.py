@@ -1,0 +1,168 @@
+"""Flower strategies, run in this process and written down: `flower_strategy` (extra `flower`).
+
+A strategy of Flower talks to its clients through a grid. The one here answers with clients of a task, one after the
+other, and keeps what the server sent and got. No network, no subprocess; the strategy is the installed one.
+"""
+
+# flwr is an extra, so that a type checker need not find it.
+# pyright: reportMissingImports=false, reportUnknownVariableType=false, reportUnknownMemberType=false
+# pyright: reportUnknownArgumentType=false, reportUnknownParameterType=false
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..errors import UserError
+
+if TYPE_CHECKING:
+    from collections.abc import Generator
+
+    from fedaudit.verify.conform.tasks import Task
+
+__all__ = ["flower_strategy"]
+
+Array = np.ndarray[Any, Any]
+Local = Callable[["Task", int, int, Array, Any], Array]  # task, client, round, the server's model, the loss's slope
+
+
+def flower_strategy(make: Callable[[Task], Any], local: Local | None = None) -> Callable[[Task], Mapping[str, Any]]:
+    """A training loop for `conform` whose server is a strategy of Flower, `make(task)`.
+
+    The clients take plain gradient steps, or train as `local(task, i, t, x, config)` says, which returns the model that
+    client i sends back in round t. All clients take part in every round.
+    """
+
+    def train(task: Task) -> Mapping[str, Any]:
+        return _run(make(task), task, local)
+
+    return train
+
+
+def _run(strategy: Any, task: Task, local: Local | None) -> Mapping[str, Any]:
+    try:
+        from flwr.app import ArrayRecord
+    except ImportError as error:
+        raise UserError("no Flower", "flwr to be installed", "run `pip install 'fedaudit[flower]'`") from error
+    log = task.log()
+    grid = _Grid(task, log, local)
+    models = [task.start.copy()]
+    aggregate = strategy.aggregate_train
+
+    def watched(server_round: int, replies: Iterable[Any]) -> Any:
+        arrays, metrics = aggregate(server_round, replies)
+        models.append(_flat(arrays.to_numpy_ndarrays()))
+        return arrays, metrics
+
+    strategy.aggregate_train = watched
+    first = {name: task.start[block].copy() for name, block in _blocks(task).items()}
+    with _silent(), _identity():
+        strategy.start(grid=grid, initial_arrays=ArrayRecord(_arrays(first)), num_rounds=task.rounds)
+    if len(models) != task.rounds + 1:
+        got = f"a strategy that aggregated {len(models) - 1} times"
+        raise UserError(got, f"{task.rounds} rounds", "let all nodes take part: min_available_nodes, fraction_train")
+    for t, x in enumerate(models):
+        log.server(t, x=x)
+    return log.arrays()
+
+
+class _Grid:
+    """A grid in this process: its nodes are the clients of a task, every message is answered at once."""
+
+    def __init__(self, task: Task, log: Any, local: Local | None) -> None:
+        self.task, self.log, self.local = task, log, local
+        self.t = 0
+        self.run = None
+
+    def set_run(self, run: Any) -> None:
+        self.run = run
+
+    def get_node_ids(self) -> list[int]:
+        return list(range(1, self.task.clients + 1))
+
+    def send_and_receive(self, messages: Iterable[Any], *, timeout: float | None = None) -> list[Any]:
+        from flwr.app import ArrayRecord, Message, MetricRecord, RecordDict
+
+        del timeout
+        replies: list[Any] = []
+        drawn: list[int] = []
+        for message in messages:
+            i = message.metadata.dst_node_id - 1
+            if not message.metadata.message_type.startswith("train"):
+                replies.append(Message(RecordDict({"metrics": MetricRecord({"num-examples": 1})}), reply_to=message))
+                continue
+            sent = message.content["arrays"]
+            x = _flat(sent.to_numpy_ndarrays())
+            config = dict(message.content.get("config", {}))
+            y = self.steps(i, x) if self.local is None else self.local(self.task, i, self.t, x, config)
+            if self.local is not None:
+                self.log.ended(self.t, i, y=y)
+            drawn.append(i)
+            parts = {name: np.asarray(y)[block] for name, block in _blocks(self.task).items()}
+            metrics = MetricRecord({"num-examples": int(self.task.counts[i])})
+            content = RecordDict({"arrays": ArrayRecord(_arrays(parts)), "metrics": metrics})
+            replies.append(Message(content, reply_to=message))
+        if drawn:
+            self.log.drawn(self.t, drawn)
+            self.t += 1
+        return replies
+
+    def steps(self, i: int, x: Array) -> Array:
+        y = x
+        self.log.client(self.t, i, 0, y=y)
+        for k in range(self.task.steps[i]):
+            y = y - self.task.gamma(self.t) * self.task.grad(i, y)
+            self.log.client(self.t, i, k + 1, y=y)
+        return y
+
+
+def _blocks(task: Task) -> dict[str, slice]:
+    ends = np.cumsum([0, *task.arrays.values()])
+    return {name: slice(int(a), int(b)) for name, a, b in zip(task.arrays, ends, ends[1:], strict=False)}
+
+
+def _arrays(parts: Mapping[str, Array]) -> Any:
+    from flwr.app import Array as FlowerArray
+
+    return {name: FlowerArray(np.ascontiguousarray(part)) for name, part in parts.items()}
+
+
+def _flat(parts: Iterable[Any]) -> Array:
+    return np.concatenate([np.ravel(np.asarray(part, dtype=float)) for part in parts])
+
+
+@contextmanager
+def _silent() -> Generator[None]:
+    """Without Flower's own account of the run."""
+    before = logging.root.manager.disable
+    logging.disable(logging.CRITICAL)
+    try:
+        yield
+    finally:
+        logging.disable(before)
+
+
+@contextmanager
+def _identity() -> Generator[None]:
+    """Messages of Flower carry who made them; a process of its own has no such name, and gets one here."""
+    try:
+        from flwr.supercore.task_identity import TaskIdentity
+    except ImportError:  # older versions do not ask
+        yield
+        return
+    unset: list[str] = []
+    for name in ("task_id", "run_id", "node_id"):
+        try:
+            getattr(TaskIdentity, name)
+        except RuntimeError:  # as Flower says that it has none
+            unset.append(name)
+            setattr(TaskIdentity, name, 1)
+    try:
+        yield
+    finally:
+        for name in unset:
+            setattr(TaskIdentity, name, None)

@@ -10,7 +10,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 PACKAGES := front bounds problems verify figures
 
-.PHONY: setup audit audit-thorough test test-slow proofs check lint types report docs readme bench mutants measure clean FORCE
+.PHONY: setup audit audit-thorough test test-slow proofs check lint types report docs readme bench conform mutants measure clean FORCE
 .DELETE_ON_ERROR:
 
 setup: $(READY)
@@ -84,6 +84,12 @@ bench: $(READY)
 		--config-settings editable_mode=strict --editable '.[dev,bench]'
 	$(BIN)/python -m pytest -n 2 -rs -m jax
 	$(BIN)/python -m benchmarks
+
+# What released federated code is: flwr and fedlab as they are on the package index, in an environment of their own.
+conform: $(READY)
+	test -x build/conform/bin/python || $(PYTHON) -m venv build/conform
+	build/conform/bin/python -m pip install --quiet --disable-pip-version-check '.[conform]'
+	build/conform/bin/python -W ignore benchmarks/released.py
 
 # A slip in a statement, and which move sees it: make mutants ONLY='buttaci yuan/lem5' EFFORT=2 JOBS=4
 # AUDIT=audit (what that audit knows of the statements themselves is not searched for again).

@@ -1,4 +1,4 @@
-"""The pytest plugin, found by its entry point: three options and a fixture. It loads nothing that is slow.
+"""The pytest plugin, found by its entry point: three options and two fixtures. It loads nothing that is slow.
 
 `fedaudit_check` (the fixture, and `fedaudit.fedaudit_check`), `fedaudit.theorem` and `fedaudit.instances` do the work:
 see `fedaudit.api.testing`.
@@ -41,6 +41,14 @@ def pytest_unconfigure(config: pytest.Config) -> None:
 def fedaudit_check() -> Callable[..., Any]:
     """`fedaudit_check(statement, budget=…, seed=…)` tries to break a statement; see `fedaudit.api.testing`."""
     from .api.testing import fedaudit_check as check
+
+    return check
+
+
+@pytest.fixture
+def fedaudit_conform() -> Callable[..., Any]:
+    """`fedaudit_conform(method, run, …)` fails where a run is not the stated algorithm, and says what it is."""
+    from .api.testing import fedaudit_conform as check
 
     return check
 

@@ -59,6 +59,7 @@ def conform(
     run: Run | str | os.PathLike[str] | Callable[[Task], Run],
     *,
     grad: Callable[[int, Any], Any] | None = None,
+    tolerance: float | None = None,
     **symbols: Any,
 ) -> Conformity:
     """Is this run, or this training loop, the stated algorithm? Where not: the first rule that differs, and what it is.
@@ -66,7 +67,9 @@ def conform(
     `method`: the id of a shipped algorithm ("fedavg", "fedprox", "scaffold", ...), of one in the catalogue, or a
     `Method`. `run`: arrays by the names of the method's vectors, a .npz or .json file of them, or a function of a task
     that trains on it and returns such arrays. `grad(i, w)`: gradients of the clients' losses, where the run does not
-    hold them. `symbols`: step sizes and parameters, where the run does not hold them.
+    hold them. `symbols`: step sizes and parameters, where the run does not hold them. `tolerance`: differences up to
+    this part of a vector's size are rounding: 1e-10 for arrays of float64 and 1e-4 for float32, unless it is given
+    (code that computes in single precision and returns float64 needs about 1e-6).
 
     >>> import fedaudit as fa
     >>> def train(task):
@@ -93,11 +96,11 @@ def conform(
 
     box = _box(method)
     if callable(run):
-        return _trained(box, run, symbols)
+        return _trained(box, run, symbols, tolerance)
     if isinstance(run, str | os.PathLike):
         path = Path(run)
-        return _compared(box, {path.name: ({**read_file(path), **symbols}, _losses(grad))})
-    return _compared(box, {"": ({**run, **symbols}, _losses(grad))})
+        return _compared(box, {path.name: ({**read_file(path), **symbols}, _losses(grad))}, tolerance)
+    return _compared(box, {"": ({**run, **symbols}, _losses(grad))}, tolerance)
 
 
 def _box(given: Method | str) -> Stated:
@@ -133,7 +136,7 @@ def _losses(grad: Callable[[int, Any], Any] | None) -> Losses | None:
     return Losses(lambda w: np.stack([np.asarray(grad(i, w[i]), dtype=float) for i in range(len(w))]))
 
 
-def _compared(box: Stated, runs: Mapping[str, tuple[Run, Losses | None]]) -> Conformity:
+def _compared(box: Stated, runs: Mapping[str, tuple[Run, Losses | None]], tolerance: float | None) -> Conformity:
     from fedaudit.bounds.formulas.lowering import tree
     from fedaudit.verify.conform.diagnosis import conformity
     from fedaudit.verify.conform.recording import recording_of
@@ -146,6 +149,10 @@ def _compared(box: Stated, runs: Mapping[str, tuple[Run, Losses | None]]) -> Con
         _named(method, names, raw)
     data = {**method.data(tree, ()), "everyone": box.everyone}
     recordings = {name: recording_of(raw, names, losses) for name, (raw, losses) in runs.items()}
+    if tolerance is not None:
+        if not 0 < tolerance < 1:
+            raise UserError(f"tolerance={tolerance}", "a part of a vector's size, such as 1e-6", "give another one")
+        recordings = {name: replace(run, tolerance=tolerance) for name, run in recordings.items()}
     return conformity(data, recordings, sampling=box.sampling)
 
 
@@ -171,7 +178,9 @@ def _named(method: Method, names: Mapping[str, bool], raw: Run) -> None:
         )
 
 
-def _trained(box: Stated, train: Callable[[Task], Run], symbols: Mapping[str, Any]) -> Conformity:
+def _trained(
+    box: Stated, train: Callable[[Task], Run], symbols: Mapping[str, Any], tolerance: float | None
+) -> Conformity:
     """The runs of all tasks: what explains one of them has to explain them all."""
     runs: dict[str, tuple[Run, Losses | None]] = {}
     for task in tasks():
@@ -181,4 +190,4 @@ def _trained(box: Stated, train: Callable[[Task], Run], symbols: Mapping[str, An
             expected = "arrays by name, as `task.log().arrays()` gives them"
             raise UserError(f"a training loop that returns {type(made).__name__}", expected, "return them")
         runs[own.name] = {**own.told(), **cast("Run", made)}, own.losses
-    return _compared(box, runs)
+    return _compared(box, runs, tolerance)

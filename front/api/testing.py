@@ -36,10 +36,21 @@ from .testing_options import BUDGET, options
 if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy
 
+    from fedaudit.bounds.language.method import Method
     from fedaudit.bounds.language.statement import Statement
+    from fedaudit.verify.conform.diagnosis import Conformity
     from fedaudit.verify.results.verdicts import Verdict
 
-__all__ = ["Instance", "NotAttacked", "Refutation", "fedaudit_check", "instances", "theorem"]
+__all__ = [
+    "Instance",
+    "NotAttacked",
+    "NotConforming",
+    "Refutation",
+    "fedaudit_check",
+    "fedaudit_conform",
+    "instances",
+    "theorem",
+]
 
 P = ParamSpec("P")
 SMALL, FEW = 16, 16  # size (clients × dimension × steps) of an instance that Hypothesis draws, and its outcomes
@@ -146,6 +157,32 @@ def fedaudit_check(
             return verdict
         case _:
             raise NotAttacked(f"{statement.id} is {verdict.verdict}: {verdict.reason or 'no reason known'}")
+
+
+class NotConforming(AssertionError):
+    """A run is not the stated algorithm; `answer` says where it leaves it and what it is instead."""
+
+    def __init__(self, answer: Conformity) -> None:
+        super().__init__(str(answer))
+        self.answer = answer
+
+
+def fedaudit_conform(method: Method | str, run: Any, **options: Any) -> Conformity:
+    """`fa.conform`, as an assertion: raises `NotConforming` where the run is not the stated algorithm.
+
+    >>> import fedaudit as fa
+    >>> from fedaudit.api.testing import fedaudit_conform
+    >>> run = {"x": [[1.0], [0.5]], "y": [[[0.5], [0.5]]], "gamma": 0.1}
+    >>> fedaudit_conform("fedavg", run).conforms
+    True
+    """
+    __tracebackhide__ = True
+    from .conformance import conform
+
+    answer = conform(method, run, **options)
+    if not answer.conforms:
+        raise NotConforming(answer)
+    return answer
 
 
 def instances(claim: Statement | str) -> SearchStrategy[Instance]:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterable, Mapping
 from contextlib import contextmanager
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -28,9 +29,9 @@ Array = np.ndarray[Any, Any]
 def torch_clients(local: Callable[..., Any], *, weighted: bool = False) -> Callable[[Task], Mapping[str, Any]]:
     """A training loop for `conform` whose clients train as `local(net, batches, task, t)` does, with PyTorch.
 
-    `net` is a `torch.nn.Module` that holds the server's model, one parameter for each array of the task; `net(batch)` is
-    the client's loss there, and `batches` has `task.steps[i]` items. The optimiser is one of `torch.optim`. The server
-    takes the plain mean of those that take part, or that with their share of the data.
+    `net` is a `torch.nn.Module` that holds the server's model, one parameter for each array of the task; `net(batch)`
+    is the client's loss there, and `batches` has `task.steps[i]` items. The optimiser is one of `torch.optim`. The
+    server takes the plain mean of those that take part, or that with their share of the data.
     """
     _torch()
 
@@ -87,7 +88,7 @@ def task_module(task: Task, x: Array) -> Any:
         def __init__(self) -> None:
             super().__init__()
             ends = [int(end) for end in np.cumsum([0, *task.arrays.values()])]
-            parts = [torch.tensor(x[a:b], dtype=torch.float64) for a, b in zip(ends, ends[1:], strict=False)]
+            parts = [torch.tensor(x[a:b], dtype=torch.float64) for a, b in pairwise(ends)]
             self.parts = torch.nn.ParameterList([torch.nn.Parameter(part) for part in parts])
 
         def forward(self, client: Any) -> Any:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from ..errors import UserError
 
@@ -26,8 +26,8 @@ RUN is one of
       all local steps; what clients keep, such as c_i, (T + 1, C, d); nan where a client was idle
       counts or weights (C,); sampled (T, C); steps (C,); scalars such as gamma: a number, or one per round
       gradients: grad (T, K, C, d) at the local steps; or A (C, d, d) and b (C, d) of losses w'Aw/2 - b'w
-  my_loop.py::train     a function of a task that trains on it and returns such arrays; it is run on three small problems
-      with unequal clients, of which only some take part. `fedaudit conform fedavg` prints a file to begin with
+  my_loop.py::train     a function of a task that trains on it and returns such arrays; it is run on three small
+      problems with unequal clients, some of which are idle. `fedaudit conform fedavg` prints a file to begin with
 examples:
   fedaudit conform fedprox run.npz mu=1/10 gamma=0.05
   fedaudit conform scaffold my_loop.py::train --json
@@ -89,4 +89,4 @@ def _function(name: str) -> Callable[[Any], Mapping[str, Any]]:
         functions = [k for k, v in vars(module).items() if callable(v) and not k.startswith("_")]
         expected = f"a function of a task ({', '.join(functions) or 'it defines none'})"
         raise UserError(f"{name}{'' if colons else ', which has no `train`'}", expected, f"write {path}::NAME")
-    return chosen
+    return cast("Callable[[Any], Mapping[str, Any]]", chosen)

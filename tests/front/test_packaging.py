@@ -56,7 +56,13 @@ PROVIDES = {  # a module that is not called like its distribution
     "distributed": "dask",
     "cupy": "cupy-cuda12x",
 }
-OPTIONAL = {"dask": "dask", "data": "scikit-learn", "gpu": "cupy-cuda12x"}  # extra -> what the code asks for by name
+OPTIONAL = {
+    "dask": "dask",
+    "data": "scikit-learn",
+    "gpu": "cupy-cuda12x",
+    "flower": "flwr",
+    "torch": "torch",
+}  # extra -> what the code asks for by name
 OF_TESTS = {"pytest", "hypothesis"}  # of the pytest plugin, which somebody has who runs it
 
 
@@ -92,7 +98,7 @@ def test_runtime_dependencies_are_what_the_runtime_imports():
 
 def test_every_extra_is_used():
     extras = PROJECT["project"]["optional-dependencies"]
-    assert set(extras) == {*OPTIONAL, "bench", "docs", "test", "dev"}
+    assert set(extras) == {*OPTIONAL, "bench", "conform", "docs", "test", "dev"}
     for extra, wanted in OPTIONAL.items():
         assert wanted in {normal(need) for need in extras[extra]}
         assert wanted in imported()

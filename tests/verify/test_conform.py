@@ -247,3 +247,62 @@ def test_every_deviation_is_a_change_that_can_be_read(method: str) -> None:
         assert change.deviation in known
         assert change.says
         compare(change.data, run, stop=True)
+
+
+def test_the_fixture_fails_with_what_the_run_is_instead(fedaudit_conform: Any) -> None:
+    from fedaudit.api.testing import NotConforming
+
+    assert fedaudit_conform("fedavg", loops.fedavg()).conforms
+    with pytest.raises(NotConforming, match="each the same") as failure:
+        fedaudit_conform("fedavg", loops.fedavg("equal"))
+    assert failure.value.answer.deviations == ("weights",)
+
+
+LOOP = "import training_loops\nright = training_loops.fedavg()\nwrong = training_loops.fedavg('first twice')\n"
+
+
+def test_the_command_says_the_same_and_exits_with_1(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    import json
+
+    from fedaudit.cli import main
+
+    monkeypatch.chdir(tmp_path)
+    Path("loop.py").write_text(LOOP)
+    assert main(["conform", "fedavg", "loop.py::right"]) == 0
+    assert "conforms" in capsys.readouterr().out
+    assert main(["conform", "fedavg", "loop.py::wrong", "--json"]) == 1
+    (row,) = json.loads(capsys.readouterr().out)
+    assert row["first"]["vector"] == "x"
+    assert row["instead"][0]["deviations"] == ["weights"]
+    assert main(["conform", "fedavg"]) == 0
+    Path("begun.py").write_text(capsys.readouterr().out)
+    assert main(["conform", "fedavg", "begun.py"]) == 0
+    capsys.readouterr()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["fedavg", "none.npz"], "expected a recorded run that exists"),
+        (["fedavg", "loop.py::neither"], "right, wrong"),
+        (["fedavg", "loop.txt"], "expected a recorded run that exists"),
+        (["fedavg", "broken.npz"], "plain arrays"),
+        (["fedavg", "broken.json"], "an object of numbers"),
+        (["nothing", "loop.py::right"], "one of fedavg"),
+    ],
+)
+def test_what_cannot_be_compared_is_said_in_one_line(
+    arguments: list[str], said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from fedaudit.cli import main
+
+    monkeypatch.chdir(tmp_path)
+    Path("loop.py").write_text(LOOP)
+    Path("broken.npz").write_bytes(b"PK\x03\x04 nothing")
+    Path("broken.json").write_text("[1, 2")
+    assert main(["conform", *arguments]) == 2
+    err = capsys.readouterr().err
+    assert said in err
+    assert err.count("\n") == 1

@@ -45,6 +45,12 @@ class Conformity(Recorded):
 
     `explanations` all agree with every recorded number; the first is the simplest. `fit` is what least squares makes of
     the first rule that differs, where no explanation was found. `unchecked` says which rules could not be compared.
+
+    >>> import fedaudit as fa
+    >>> run = {"x": [[1.0], [0.4]], "y": [[[0.5], [0.3]]], "counts": [1, 3], "gamma": 0.1}
+    >>> answer = fa.conform("fedavg", run)
+    >>> answer.conforms, answer.deviations, answer.first.vector
+    (False, ('weights',), 'x')
     """
 
     method: str

@@ -79,9 +79,9 @@ def read_file(path: Path) -> dict[str, Any]:
     if path.suffix != ".npz":
         raise UserError(str(path), "a recorded run, .npz or .json", "write it with numpy.savez")
     try:
-        with np.load(path, allow_pickle=False) as archive:
+        with path.open("rb") as file, np.load(file, allow_pickle=False) as archive:
             return {name: archive[name] for name in archive.files}
-    except (OSError, ValueError, BadZipFile, EOFError) as error:
+    except (OSError, ValueError, TypeError, AttributeError, BadZipFile, EOFError) as error:
         raise UserError(
             f"{path}, which cannot be read", "plain arrays as numpy.savez writes them", "save it again"
         ) from error

@@ -13,8 +13,9 @@ from fractions import Fraction
 from typing import Any, cast
 
 from flint import fmpq
-from sympy import Add, Basic, Expr, Indexed, Mul, Pow, Sum, Symbol
+from sympy import Add, Basic, Expr, Indexed, Le, Mul, Pow, Sum, Symbol, true
 from sympy.core.function import AppliedUndef
+from sympy.logic.boolalg import Boolean
 
 from fedaudit.errors import UserError, cut
 
@@ -24,6 +25,7 @@ from ..formulas.exact_numbers import Missing, Rule, Scope, Truth, Value, compute
 from ..formulas.formula import ordered_terms
 from ..formulas.lowering import domain_of, name_of, tree, truth
 from ..formulas.trees import Formula, Tree
+from ..language.assumptions import ASSUMPTIONS
 from ..language.row_list import Recorded, html_table
 from ..language.statement import RELATIONS, Entry, Statement
 from ..language.symbol_values import Given, points, told
@@ -376,7 +378,7 @@ def plan(statement: Statement) -> Plan:
     for quantity in (q for e in exprs for q in e.atoms(AppliedUndef, Indexed)):
         domains.setdefault(name_of(quantity), domain_of(quantity))
     entries = {(s.name if isinstance(s, Symbol) else str(s)): e for s, e in statement.glossary.items()}
-    conditions = [(said(condition), truth(condition), "") for condition in statement.when]
+    conditions = [(said(condition), truth(condition), "") for condition in (*statement.when, *_ordered(statement))]
     for index, (low, high) in statement.for_all.items():
         name, ends = index.name, (tree(low), tree(high))
         between = ["and", ["<=", ends[0], name], ["<=", name, ends[1]]]
@@ -405,6 +407,17 @@ def plan(statement: Statement) -> Plan:
         entries=entries,
         measured=measured,
     )
+
+
+def _ordered(statement: Statement) -> list[Boolean]:
+    """What the assumptions together say of their constants: where mu > L there is no problem that a bound is about."""
+    constant = {one.name: one.args[0] for one in statement.let if one.args and one.means is None}
+    return [
+        condition
+        for name, small in constant.items()
+        for other in (ASSUMPTIONS[name].at_most if name in ASSUMPTIONS else ())
+        if other in constant and (condition := Le(small, constant[other])) not in (true, *statement.when)
+    ]
 
 
 def _fixed(statement: Statement) -> dict[str, tuple[tuple[str, ...], Any, str]]:

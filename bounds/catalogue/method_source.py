@@ -6,15 +6,14 @@ import keyword
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from sympy import Dummy, Rational, Symbol
 from sympy.core.function import AppliedUndef, UndefinedFunction
 from sympy.printing.str import StrPrinter
 
-from fedaudit.errors import UserError
-
 from ..formulas.printer import joined
-from ..language.method import Method
-from ..language.method_interface import size, symbols
-from ..language.rule_expressions import Number, Vector, Weights
+from ..language.method import Method, quantity_name
+from ..language.method_interface import size
+from ..language.rule_expressions import Number, Vector, Weights, as_vector
 
 PHASES = ("server", "client", "begin", "local", "end", "update")
 COMMENTS = {
@@ -25,16 +24,10 @@ COMMENTS = {
     "end": "after the local steps",
     "update": "at the server",
 }
-CONSTANTS = {"start": "fa.start", "zero": "0", "w_star": "fa.w_star"}
-AROUND = {
-    "grad": "fa.grad({})",
-    "noisy": "fa.noisy({})",
-    "again": "fa.noisy({}, again=True)",
-    "mean": "fa.mean({})",
-    "sampled": 'fa.mean({}, over="sampled")',
-    "neighbours": "fa.neighbours({})",
-}
-ATOMS = {"f": "fa.f({})", "f_i": "fa.f_i({})", "norm2": "fa.norm2({})", "inner": "fa.inner({}, {})"}
+RENAMED = {"again": "noisy", "sampled": "mean"}  # operation -> the word it is written with
+OPTION = {"again": "again=True", "sampled": 'over="sampled"'}
+TURNED = ("prox", "oracle", "full_prox", "training_prox")  # written with the vector first, kept with the step first
+LAWS = {"of_mean": "mean_norm2", "around_mean": "variance"}  # of |x|^2, written as words of x
 
 
 class Printer(StrPrinter):
@@ -46,13 +39,18 @@ class Printer(StrPrinter):
     def _print_Symbol(self, expr: Any) -> str:
         return name_of(expr)
 
+    def _print_Pow(self, expr: Any, rational: bool = False) -> str:
+        if abs(expr.exp) == Rational(1, 2):
+            return f"{'1/' if expr.exp < 0 else ''}fa.sqrt({self._print(expr.base)})"
+        return super()._print_Pow(expr, rational)
+
+    def _print_Sum(self, expr: Any) -> str:
+        limits = ", ".join(f"({', '.join(map(self._print, limit))})" for limit in expr.limits)
+        return f"fa.Sum({self._print(expr.function)}, {limits})"
+
     def _print_Function(self, expr: Any) -> str:
         inside = ", ".join(map(self._print, expr.args))
         return f"{name_of(expr.func)}({inside})" if isinstance(expr, AppliedUndef) else f"fa.{expr.func}({inside})"
-
-
-class CannotWrite(UserError):
-    """A method with an operation that files of one's own do not have a name for."""
 
 
 def name_of(x: Any) -> str:
@@ -68,30 +66,31 @@ def formula(expr: Any) -> str:
 
 def glossary_lines(method: Method, also: Iterable[Any] = ()) -> list[str]:
     """What makes the symbols of the method, of its measures, and some more."""
-    names = {row["name"] for row in symbols(method)}
-    kept = [key for key in method.glossary if str(key) in names or key in also]
-    steps = {q.func for q in (*method.steps(), *method.measures)}
     sizes = [size(method, method.glossary, name) for name in ("T", "E", "C")]
-    return [_entry(key, method) for key in dict.fromkeys([*sizes, *kept, *sorted(steps, key=str)])]
+    kept = _letters(method)
+    named = [key for key in method.glossary if key in kept or key in also]
+    return [_entry(key, method) for key in dict.fromkeys([*sizes, *named, *sorted(kept, key=str)])]
 
 
 def method_lines(method: Method) -> list[str]:
-    """`METHOD = fa.Method(...)`, with the vectors before it. Raises `CannotWrite`."""
-    plain = not (method.formulas or method.before or method.names)
-    if not plain:
-        raise _cannot(method, "formulas or letters of its own")
+    """`METHOD = fa.Method(...)`, with the vectors before it."""
     vectors = (*method.server, *method.client)
     lines = [f"{name_of(v)} = fa.vector({', '.join(map(_quoted, dict.fromkeys(v.args)))})" for v in vectors]
     lines += ["METHOD = fa.Method(", f"    id={_quoted(method.id)},", f"    title={_quoted(method.title)},"]
     lines += [f"    cite={_quoted(method.cite)},", "    glossary=GLOSSARY,"]
     for phase in PHASES:
         rules: Mapping[Vector, Any] = getattr(method, phase)
-        if rules:
-            inside = ", ".join(f"{name_of(v)}: {_vector(method, value)}" for v, value in rules.items())
+        if rules or phase in ("server", "client"):  # which every method has
+            inside = ", ".join(f"{name_of(v)}: {_part(as_vector(value))}" for v, value in rules.items())
             lines.append(f"    {phase}={{{inside}}},  # {COMMENTS[phase]}")
     lines.append("    measures={")
-    lines += [f"        {formula(q)}: {_number(method, number)}," for q, number in method.measures.items()]
+    lines += [f"        {formula(q)}: {_part(number)}," for q, number in method.measures.items()]
     lines.append("    },")
+    for name in ("formulas", "before", "names"):
+        pairs: Mapping[Any, Any] = getattr(method, name)
+        if pairs:
+            inside = ", ".join(f"{formula(key)}: {_part(value)}" for key, value in pairs.items())
+            lines.append(f"    {name}={{{inside}}},")
     for name in ("counts_from", "clock", "first"):
         value = getattr(method, name)
         if value not in (0, "rounds"):
@@ -99,12 +98,25 @@ def method_lines(method: Method) -> list[str]:
     return [*lines, ")"]
 
 
+def _letters(method: Method) -> set[Any]:
+    """Every symbol and quantity that the method is written with."""
+    measures = {quantity_name(q) for q in method.measures}
+    pairs = [pair for each in (method.formulas, method.before, method.names) for pair in each.items()]
+    formulas = [
+        *method.scalars(measures),
+        *method.measures,
+        *(x for pair in pairs for x in pair if not isinstance(x, str)),
+    ]
+    symbols = {s for x in formulas for s in x.atoms(Symbol)}
+    return symbols | {q.func for x in formulas for q in x.atoms(AppliedUndef)}
+
+
 def _entry(key: Any, method: Method) -> str:
     entry = method.glossary.get(key)
     meaning, dim, latex = (entry.meaning, str(entry.dim), entry.latex) if entry else (str(key), "1", "")
     told = f", {_quoted(latex)}" if latex else ""
     if isinstance(key, UndefinedFunction):
-        said = f"{_quoted(str(key))}, {_quoted(dim)}, {_quoted(meaning)}{told}{_sign(key)}"
+        said = f"{_quoted(str(key))}, {_quoted(dim)}, {_quoted(meaning)}{told}{_sign(key(Dummy()))}"
         return f"{name_of(key)} = GLOSSARY.quantity({said})"
     if key.is_integer:
         maker = "count" if key.is_positive else "index"
@@ -114,7 +126,7 @@ def _entry(key: Any, method: Method) -> str:
 
 
 def _sign(x: Any) -> str:
-    """What is known of a symbol's or a quantity's sign."""
+    """What is known of the sign of a symbol, or of a quantity at some index (the name alone knows none)."""
     return ", positive=True" if x.is_positive else ", nonnegative=True" if x.is_nonnegative else ", real=True"
 
 
@@ -124,24 +136,36 @@ def _quoted(text: str) -> str:
     return f'r"{text}"' if plain and "\\" in text else f'"{text}"' if plain else repr(text)
 
 
-def _vector(method: Method, x: Any) -> str:
-    if not isinstance(x, Vector):
-        return "0"
-    match x.op:
-        case "name":
+def _part(x: Any) -> str:
+    """A vector, weights, a number, or a formula among what they are applied to."""
+    match x:
+        case str():
+            return _quoted(x)
+        case Vector(op="name"):
             return name_of(x)
-        case "+":
-            return joined(_vector(method, term) for term in x.args)
-        case "*":
-            return _times(x.args[0], _vector(method, x.args[1]), x.args[1].op == "+")
-        case "prox":
-            return f"fa.prox({_vector(method, x.args[1])}, {formula(x.args[0])})"
-        case op if op in CONSTANTS:
-            return CONSTANTS[op]
-        case op if op in AROUND:
-            return AROUND[op].format(_vector(method, x.args[0]))
-        case op:
-            raise _cannot(method, op)
+        case Vector(op="zero"):
+            return "0"
+        case Vector(op="+"):
+            return joined(_part(term) for term in x.args)
+        case Vector(op="*"):
+            scalar, vector = x.args
+            return _times(scalar, _part(vector), vector.op == "+" or (vector.op == "*" and abs(scalar) != 1))
+        case Vector(op="weighted"):
+            weights, vector = x.args
+            return f"fa.mean({_part(vector)}, weights={_part(weights)})"
+        case Vector() | Weights():
+            return _call(x.op, x.args)
+        case Number():
+            return _number(x)
+        case _:
+            return formula(x)
+
+
+def _call(op: str, args: tuple[Any, ...]) -> str:
+    """An operation as it is written; one without arguments is a name."""
+    inside = [_part(arg) for arg in (reversed(args) if op in TURNED else args)]
+    inside += [OPTION[op]] if op in OPTION else []
+    return f"fa.{RENAMED.get(op, op)}({', '.join(inside)})" if args else f"fa.{op}"
 
 
 def _times(scalar: Any, body: str, several: bool) -> str:
@@ -153,25 +177,23 @@ def _times(scalar: Any, body: str, several: bool) -> str:
     return f"{sign}{f'({formula(size)})' if size.is_Add or size.is_Rational else formula(size)} * {inside}"
 
 
-def _number(method: Method, number: Number) -> str:
-    if number.law != "expect":
-        raise _cannot(method, number.law)
-    inside = [_times(c, _atom(method, atom), False) for c, atom in number.terms if atom[0] != "f_star"]
-    best = [_times(c, "fa.f_star", False) for c, atom in number.terms if atom[0] == "f_star"]
-    return joined([f"fa.expect({joined(inside)})", *best])
+def _number(number: Number) -> str:
+    """A number with its law around it; the least value of f has no need of one."""
+    if number.law in LAWS:
+        return joined(_times(c, f"fa.{LAWS[number.law]}({_part(atom[1])})", False) for c, atom in number.terms)
+    apart = [(c, atom) for c, atom in number.terms if number.law == "expect" and atom[0] == "f_star"]
+    inside = joined(_times(c, _atom(atom), False) for c, atom in number.terms if (c, atom) not in apart)
+    each = ", each_round=True" if number.each_round else ""
+    around = f"fa.{number.law}({inside}{each})" if number.law and inside else inside
+    return joined([*([around] if around else []), *(_times(c, _atom(atom), False) for c, atom in apart)])
 
 
-def _atom(method: Method, atom: tuple[Any, ...]) -> str:
+def _atom(atom: tuple[Any, ...]) -> str:
     op, *args = atom
-    if op == "mean":
-        return f"fa.mean({_atom(method, args[0])})"
-    if op not in ATOMS or any(isinstance(arg, Weights) for arg in args):
-        raise _cannot(method, op)
-    return ATOMS[op].format(*(_vector(method, arg) for arg in args))
-
-
-def _cannot(method: Method, what: str) -> CannotWrite:
-    expected = "a method that a file of one's own can spell out"
-    return CannotWrite(
-        f"{method.id}, which uses {what}", expected, "begin with `--method fedavg` or `--method fedprox`"
-    )
+    match op:
+        case "mean":
+            return f"fa.mean({_atom(args[0])})"
+        case "weighted":
+            return f"fa.mean({_atom(args[1])}, weights={_part(args[0])})"
+        case _:
+            return _call(op, tuple(args))

@@ -33,6 +33,7 @@ class RunAssumption:
     that may be 0 a slope may be bounded). `beside`: the assumption that brings losses of which it can be checked.
     `of_points`: whether it is about the losses of data points, so that a method without them does not meet it.
     `of_mean`: whether it asks that f on the whole is convex, however the clients' own losses bend.
+    `at_most`: assumptions whose constant is no smaller than this one's on any problem that meets both.
     """
 
     about: About
@@ -42,6 +43,7 @@ class RunAssumption:
     beside: str = ""
     of_points: bool = False
     of_mean: bool = False
+    at_most: tuple[str, ...] = ()
 
     @property
     def operations(self) -> tuple[tuple[str, ...], ...]:
@@ -57,15 +59,19 @@ class RunAssumption:
 
 BOUNDED = ("bounded_gradients", "lipschitz")  # slopes that are bounded everywhere; those of a run need `means`
 ONCE = ("with_replacement",)
+STEEPEST = ("smooth", "descent")  # the largest curvature, which the least one cannot exceed
 CURVED = "lipschitz_hessian"
 ASSUMPTIONS: dict[str, RunAssumption] = {
     "smooth": RunAssumption("losses", 1, "every f_i has curvature between -L and L"),
     "descent": RunAssumption("losses", 1, "every f_i has curvature at most L; how far below 0 is not said"),
     "two_sided": RunAssumption("losses", 1, "every f_i has curvature at least -L"),
     "convex": RunAssumption("losses", 0, "every f_i is convex"),
-    "strongly_convex": RunAssumption("losses", 1, "every f_i has curvature at least mu", against=BOUNDED),
+    "strongly_convex": RunAssumption(
+        "losses", 1, "every f_i has curvature at least mu", against=BOUNDED, at_most=STEEPEST,
+    ),
     "mean_strongly_convex": RunAssumption(
-        "losses", 1, "f = sum p_i f_i has curvature at least mu", against=BOUNDED, of_mean=True,
+        "losses", 1, "f = sum p_i f_i has curvature at least mu", against=BOUNDED, at_most=STEEPEST,
+        of_mean=True,
     ),
     "mean_convex": RunAssumption(
         "losses", 0, "f = sum p_i f_i is convex; a client's own loss need not be", of_mean=True,

@@ -16,10 +16,10 @@ from typing import Any, Literal, cast, get_args
 from sympy import Expr, Lambda, Pow, Symbol
 from sympy.core.function import AppliedUndef
 
-from fedaudit.errors import UserError
+from fedaudit.errors import UserError, cut
 
 from .rule_expressions import Number, Vector, as_scalar, as_vector, parts_of, scalars_of, vector_tree
-from .statement import Glossary
+from .statement import LONGEST_REPR, Glossary
 
 PHASES = ("begin", "local", "end", "update")
 SIZES = {"E": "local steps", "C": "clients", "T": "rounds", "m": "sampled clients", "D": "the dimension"}
@@ -32,7 +32,7 @@ def _nothing() -> Any:
     return {}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class Method:
     """An algorithm box. Step sizes are quantities of the round t, or of the round and the local step k.
 
@@ -119,6 +119,10 @@ class Method:
         for name in several:
             letters = ", ".join(sorted(str(letter) for letter, size in self.names.items() if size == name))
             raise UserError(f"{self.id}: got {letters} in `names`, all for {name!r}, expected one letter; do: keep one")
+
+    def __repr__(self) -> str:
+        """Its id and title; `fedaudit methods ID` prints the algorithm."""
+        return cut(f"<Method {self.id}: {self.title}", LONGEST_REPR) + ">"
 
     @property
     def phases(self) -> dict[str, Mapping[Vector, Any]]:

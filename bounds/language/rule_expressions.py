@@ -64,7 +64,12 @@ class Vector:
 
 @dataclass(frozen=True, slots=True)
 class Weights:
-    """Weights of the clients in a mean, one number each."""
+    """Weights of the clients in a mean, one number each.
+
+    >>> import fedaudit as fa
+    >>> fa.own.op
+    'own'
+    """
 
     op: str
     args: tuple[Any, ...] = ()
@@ -173,7 +178,12 @@ def vector(name: str, latex: str = "") -> Vector:
 
 
 def point(name: str) -> Vector:
-    """A point that the instance gives, anywhere."""
+    """A point that the instance gives, anywhere.
+
+    >>> import fedaudit as fa
+    >>> fa.point("z").op
+    'point'
+    """
     return Vector("point", (name,))
 
 
@@ -188,32 +198,62 @@ def grad(x: Vector) -> Vector:
 
 
 def batch_grad(x: Vector) -> Vector:
-    """The gradient of the mean over the minibatch that the client drew in this round."""
+    """The gradient of the mean over the minibatch that the client drew in this round.
+
+    >>> import fedaudit as fa
+    >>> fa.batch_grad(fa.vector("x")).op
+    'batch_grad'
+    """
     return Vector("batch_grad", (as_vector(x),))
 
 
 def oracle(x: Vector, step: Any) -> Vector:
-    """Any point that the accuracy allows, near the minimiser of the minibatch's loss + |. - x|^2/(2 step)."""
+    """Any point that the accuracy allows, near the minimiser of the minibatch's loss + |. - x|^2/(2 step).
+
+    >>> import fedaudit as fa
+    >>> fa.oracle(fa.vector("x"), 1).op
+    'oracle'
+    """
     return Vector("oracle", (as_scalar(step), as_vector(x)))
 
 
 def full_prox(x: Vector, step: Any) -> Vector:
-    """The minimiser of f + |. - x|^2/(2 step), f = sum_i p_i f_i."""
+    """The minimiser of f + |. - x|^2/(2 step), f = sum_i p_i f_i.
+
+    >>> import fedaudit as fa
+    >>> fa.full_prox(fa.vector("x"), 1).op
+    'full_prox'
+    """
     return Vector("full_prox", (as_scalar(step), as_vector(x)))
 
 
 def training_prox(x: Vector, step: Any) -> Vector:
-    """The minimiser of f + |. - x|^2/(2 step) for the losses of the training sample, not of all points."""
+    """The minimiser of f + |. - x|^2/(2 step) for the losses of the training sample, not of all points.
+
+    >>> import fedaudit as fa
+    >>> fa.training_prox(fa.vector("x"), 1).op
+    'training_prox'
+    """
     return Vector("training_prox", (as_scalar(step), as_vector(x)))
 
 
 def hess(x: Vector, v: Vector) -> Vector:
-    """The Hessian of the client's own loss at x, times v."""
+    """The Hessian of the client's own loss at x, times v.
+
+    >>> import fedaudit as fa
+    >>> fa.hess(fa.vector("x"), fa.grad(fa.vector("x"))).op
+    'hess'
+    """
     return Vector("hess", (as_vector(x), as_vector(v)))
 
 
 def noisy_hess(x: Vector, v: Vector) -> Vector:
-    """The Hessian at a data point that is drawn anew in every step, independent of all other draws, times v."""
+    """The Hessian at a data point that is drawn anew in every step, independent of all other draws, times v.
+
+    >>> import fedaudit as fa
+    >>> fa.noisy_hess(fa.vector("x"), fa.grad(fa.vector("x"))).op
+    'noisy_hess'
+    """
     return Vector("noisy_hess", (as_vector(x), as_vector(v)))
 
 
@@ -230,7 +270,12 @@ def noisy(x: Vector, *, again: bool = False) -> Vector:
 
 
 def other(x: Vector) -> Vector:
-    """What client j has where client i has x, of a measure at i and j."""
+    """What client j has where client i has x, of a measure at i and j.
+
+    >>> import fedaudit as fa
+    >>> fa.other(fa.vector("y")).op
+    'other'
+    """
     return Vector("other", (as_vector(x),))
 
 
@@ -277,40 +322,82 @@ def mean(x: Any, over: Over = "all", weights: Weights = own) -> Any:
 
 
 def chosen(by: Number) -> Weights:
-    """Any weights that the instance chooses: a row per round, or a policy that looks at the clients' numbers `by`."""
+    """Any weights that the instance chooses: a row per round, or a policy that looks at the clients' numbers `by`.
+
+    >>> import fedaudit as fa
+    >>> fa.chosen(fa.f_i(fa.vector("x"))).op
+    'chosen'
+    """
     return Weights("chosen", (by,))
 
 
 def largest(by: Number, k: Any = None) -> Weights:
-    """Equal shares for the clients where `by` is largest; with k, for the first k of them (ties: by number)."""
+    """Equal shares for the clients where `by` is largest; with k, for the first k of them (ties: by number).
+
+    >>> import fedaudit as fa
+    >>> fa.largest(fa.f_i(fa.vector("x"))).op
+    'largest'
+    """
     return Weights("largest", (by,) if k is None else (by, as_scalar(k)))
 
 
 def softmax(by: Number, temperature: Any) -> Weights:
-    """p_i exp(by/temperature), divided by their sum."""
+    """p_i exp(by/temperature), divided by their sum.
+
+    >>> import fedaudit as fa
+    >>> fa.softmax(fa.f_i(fa.vector("x")), 1).op
+    'softmax'
+    """
     return Weights("softmax", (by, as_scalar(temperature)))
 
 
 def in_turn(weights: Weights) -> Weights:
-    """These weights at the steps that E divides, the problem's own at the others."""
+    """These weights at the steps that E divides, the problem's own at the others.
+
+    >>> import fedaudit as fa
+    >>> fa.in_turn(fa.largest(fa.f_i(fa.vector("x")))).op
+    'in_turn'
+    """
     return Weights("in_turn", (weights,))
 
 
 def weight(weights: Weights) -> Number:
-    """The client's own weight."""
+    """The client's own weight.
+
+    >>> import fedaudit as fa
+    >>> fa.weight(fa.own).terms[0][1][0]
+    'weight'
+    """
     return Number(((Integer(1), ("weight", weights)),))
 
 
 def ratio(x: Number, y: Number) -> Number:
-    """x / y, where y is not 0."""
+    """x / y, where y is not 0.
+
+    >>> import fedaudit as fa
+    >>> fa.ratio(fa.f(fa.vector("x")), fa.norm2(fa.vector("x"))).terms[0][1][0]
+    'ratio'
+    """
     return Number(((Integer(1), ("ratio", as_number(x), as_number(y))),))
 
 
 def smaller(x: Number, y: Number) -> Number:
+    """The smaller of two numbers.
+
+    >>> import fedaudit as fa
+    >>> fa.smaller(fa.f(fa.vector("x")), fa.norm2(fa.vector("x"))).terms[0][1][0]
+    'smaller'
+    """
     return Number(((Integer(1), ("smaller", as_number(x), as_number(y))),))
 
 
 def norm(x: Vector) -> Number:
+    """The Euclidean norm.
+
+    >>> import fedaudit as fa
+    >>> fa.norm(fa.vector("x")).terms[0][1][0]
+    'norm'
+    """
     return Number(((Integer(1), ("norm", as_vector(x))),))
 
 
@@ -346,17 +433,32 @@ def f(x: Vector) -> Number:
 
 
 def F(x: Vector) -> Number:
-    """The value of f + g, g the regulariser."""
+    """The value of f + g, g the regulariser.
+
+    >>> import fedaudit as fa
+    >>> fa.F(fa.vector("x")).terms[0][1][0]
+    'F'
+    """
     return Number(((Integer(1), ("F", as_vector(x))),))
 
 
 def g(x: Vector) -> Number:
-    """The value of the regulariser."""
+    """The value of the regulariser.
+
+    >>> import fedaudit as fa
+    >>> fa.g(fa.vector("x")).terms[0][1][0]
+    'g'
+    """
     return Number(((Integer(1), ("g", as_vector(x))),))
 
 
 def conjugate(s: Vector) -> Number:
-    """The value of the regulariser's conjugate: g(x) + g*(s) = <s, x> exactly if s is a subgradient of g at x."""
+    """The value of the regulariser's conjugate: g(x) + g*(s) = <s, x> exactly if s is a subgradient of g at x.
+
+    >>> import fedaudit as fa
+    >>> fa.conjugate(fa.vector("s")).terms[0][1][0]
+    'conjugate'
+    """
     return Number(((Integer(1), ("conjugate", as_vector(s))),))
 
 
@@ -391,22 +493,42 @@ def expect(x: Number) -> Number:
 
 
 def picked(x: Number) -> Number:
-    """The expectation at a round that is picked uniformly among 0, ..., T - 1; its quantity has the index T."""
+    """The expectation at a round that is picked uniformly among 0, ..., T - 1; its quantity has the index T.
+
+    >>> import fedaudit as fa
+    >>> fa.picked(fa.f(fa.vector("x"))).law
+    'picked'
+    """
     return Number(as_number(x).terms, "picked")
 
 
 def picked_step(x: Number) -> Number:
-    """The expectation before a local step that is picked uniformly: of all rounds (index T), or of round t alone."""
+    """The expectation before a local step that is picked uniformly: of all rounds (index T), or of round t alone.
+
+    >>> import fedaudit as fa
+    >>> fa.picked_step(fa.f(fa.vector("x"))).law
+    'picked_step'
+    """
     return Number(as_number(x).terms, "picked_step")
 
 
 def mean_norm2(x: Vector) -> Number:
-    """|E x|^2."""
+    """|E x|^2.
+
+    >>> import fedaudit as fa
+    >>> fa.mean_norm2(fa.vector("x")).law
+    'of_mean'
+    """
     return Number(norm2(x).terms, "of_mean")
 
 
 def variance(x: Vector) -> Number:
-    """E|x - E x|^2."""
+    """E|x - E x|^2.
+
+    >>> import fedaudit as fa
+    >>> fa.variance(fa.vector("x")).law
+    'around_mean'
+    """
     return Number(norm2(x).terms, "around_mean")
 
 
@@ -414,12 +536,21 @@ def least(x: Number, *, each_round: bool = False) -> Number:
     """The least over all outcomes, all clients, and all steps so far (or those of them that E divides).
 
     Noise in x itself is averaged.
+
+    >>> import fedaudit as fa
+    >>> fa.least(fa.f(fa.vector("x"))).law
+    'least'
     """
     return Number(as_number(x).terms, "least", each_round)
 
 
 def most(x: Number, *, each_round: bool = False) -> Number:
-    """The largest, as `least`."""
+    """The largest, as `least`.
+
+    >>> import fedaudit as fa
+    >>> fa.most(fa.f(fa.vector("x"))).law
+    'most'
+    """
     return Number(as_number(x).terms, "most", each_round)
 
 

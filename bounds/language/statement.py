@@ -11,9 +11,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, Literal, cast
+from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack, cast
 
 from sympy import (
     Basic,
@@ -36,7 +36,7 @@ from sympy.core.function import AppliedUndef, UndefinedFunction
 from sympy.core.relational import Relational
 from sympy.logic.boolalg import Boolean, BooleanAtom, BooleanFunction
 
-from fedaudit.errors import UserError
+from fedaudit.errors import UserError, cut
 
 from .dimension import Dimension, dimension
 
@@ -168,6 +168,7 @@ def _none() -> Any:
     return Dict()
 
 
+LONGEST_REPR = 200
 FIELDS = {  # those that hold several things
     "let": Assumption, "implicit": Assumption, "when": CONDITION, "limits": Limit, "reading": str,
     "follows_from": object,
@@ -180,7 +181,34 @@ PARTS: dict[Any, tuple[str, str]] = {  # what one of them is, and how it is writ
 }  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+class Fields(TypedDict, total=False):
+    """What a variant of a statement may have otherwise: the fields of `Statement`, for type checkers."""
+
+    id: str
+    kind: Kind
+    title: str
+    cite: str
+    method: str | Method
+    glossary: Glossary
+    let: tuple[Assumption, ...]
+    choose: Mapping[Expr, Expr]
+    when: tuple[Boolean, ...]
+    then: Boolean | tuple[Boolean, ...]
+    where: Mapping[Expr, Expr]
+    for_all: Mapping[Symbol, tuple[Any, Any]]
+    implicit: tuple[Assumption, ...]
+    limits: tuple[Limit, ...]
+    order: Expr | None
+    sweep: Mapping[Expr, Expr]
+    follows_from: tuple[Derivation, ...]
+    reading: tuple[str, ...]
+    repairs: str
+    form: Form | None
+    by_hand: str
+    quoted: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Statement:
     """One printed claim. Ids are `paper/label` as in the catalogue.
 
@@ -256,6 +284,20 @@ class Statement:
             expected, do = "a number or a formula", "write it with the glossary's symbols"
             raise UserError(f"{value!r} in {name} of {self.id}", expected, do)
         return formula
+
+    def __repr__(self) -> str:
+        """Its id and what it claims, in one line; `fedaudit show ID` has the whole."""
+        return cut(f"<Statement {self.id}: {'; '.join(map(str, self.relations)) or self.title}", LONGEST_REPR) + ">"
+
+    def variant(self, **fields: Unpack[Fields]) -> Statement:
+        """The statement with some fields otherwise. How the old one was derived is no derivation of the new one, so
+        that is left out unless it is given.
+
+        >>> import fedaudit as fa
+        >>> fa.statement("buttaci/appA-jensen").variant(id="mine/jensen", title="Jensen, mine")
+        <Statement mine/jensen: f_mean <= Sum(f_at(i)*lam(i), (i, 1, n))>
+        """
+        return replace(self, **{"follows_from": (), **fields})
 
     def _repr_latex_(self) -> str:
         """Its relations as the paper prints them, for a notebook."""

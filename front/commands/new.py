@@ -14,6 +14,7 @@ from fedaudit.bounds.catalogue.method_source import formula, glossary_lines, met
 from fedaudit.bounds.formulas.latex_reader import Parsed, Unread, parse, parts, renamed, source
 from fedaudit.bounds.formulas.number_length import MOST_DIGITS, long_in_code
 from fedaudit.bounds.language.method import Method, quantity_name
+from fedaudit.bounds.language.method_interface import ranges
 from fedaudit.bounds.language.starter_methods import STARTERS, starter
 from fedaudit.bounds.lint.checks import Finding, lint
 
@@ -114,17 +115,31 @@ def _draft(name: str) -> Draft:
     method = _of_catalogue(name)
     at_rounds = [str(q) for q in method.measures if list(map(str, q.args)) == ["t"]]
     if not at_rounds:
-        raise UserError(
-            f"{name}, which measures nothing at a round", "a method that does", "begin with `--method fedavg`"
-        )
+        return _never_negative(method)
+    first = method.counts_from
     if {"gap(t)", "dist2(t)"} <= set(at_rounds):
-        return Draft(method, ("L",), (), {"then": "fa.Le(gap(t), L / 2 * dist2(t))", "for_all": "{t: (0, T)}"})
-    measure, first = at_rounds[0].removesuffix("(t)"), method.counts_from
+        fields = {
+            "then": "fa.Le(gap(t), L / 2 * dist2(t))",
+            "for_all": f"{{t: ({first}, {f'T + {first}' if first else 'T'})}}",
+        }
+        return Draft(method, ("L",), (), fields)
+    measure = at_rounds[0].removesuffix("(t)")
     last = f"T + {first - 1}" if first > 1 else "T" if first else "T - 1"
     return Draft(
         method, ("L",), (), {"then": f"fa.Le({measure}(t + 1), {measure}(t))", "for_all": f"{{t: ({first}, {last})}}"},
         "A first guess: does it fall in every round?",
     )  # fmt: skip
+
+
+def _never_negative(method: Method) -> Draft:
+    """A first statement about a method that measures nothing at a round alone."""
+    measure = next(iter(method.measures))
+    over = [one for one in ranges(method, method.glossary, getattr(measure, "args", ())) if one is not None]
+    fields = {"then": f"fa.Ge({formula(measure)}, 0)"}
+    if over:
+        ends = (f"{formula(one.index)}: ({one.first}, {formula(one.last)})" for one in over)
+        fields["for_all"] = f"{{{', '.join(ends)}}}"
+    return Draft(method, ("L",), (), fields, comment="# A first guess: it is never negative.")
 
 
 def _of_catalogue(name: str) -> Method:

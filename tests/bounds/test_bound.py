@@ -53,7 +53,29 @@ def test_a_theorem_is_its_terms_by_hand() -> None:
     assert made.value.exact == sum(by_hand)
     assert made.computed["gamma(t)"].exact == F(1, 110)
     assert made.computed["L_alpha"].exact == 11
-    assert [(c.condition, c.holds) for c in made.conditions] == [("0 <= t <= T", True)]
+    assert [(c.condition, c.holds) for c in made.conditions] == [("mu <= L", True), ("0 <= t <= T", True)]
+
+
+def test_constants_that_no_problem_has_are_said() -> None:
+    with pytest.raises(fa.UserError, match="mu <= L"):
+        fa.statement("buttaci/thm4.1-I").bound(**CONSTANTS | {"mu": 10**6}, t=3, T=100)
+    assert "mu <= L" not in {c.condition for c in fa.statement("buttaci/lem4.1").bound(E=5, G=2, gamma=1).conditions}
+
+
+def test_a_variant_has_the_fields_that_were_given_and_no_derivation_of_the_old_claim() -> None:
+    theorem = fa.statement("buttaci/thm4.1-I")
+    assert theorem.follows_from
+    variant = theorem.variant(id="mine/thm", when=())
+    assert (variant.id, variant.when, variant.follows_from) == ("mine/thm", (), ())
+    assert (variant.then, variant.let) == (theorem.then, theorem.let)
+    with pytest.raises(fa.UserError, match="letters, digits"):
+        theorem.variant(id="no id")
+
+
+def test_a_repr_is_one_short_line() -> None:
+    for claim in statements():
+        assert len(repr(claim)) < 220
+        assert claim.id in repr(claim)
 
 
 @pytest.mark.parametrize(

@@ -131,7 +131,7 @@ def test_the_file_of_a_method_is_clean_and_can_be_verified(name: str, tmp_path: 
     assert isinstance(fa.verify(statement, budget=0.3), fa.Survived | fa.Refuted)
 
 
-@pytest.mark.parametrize("name", ["fedprox", "composite-stationary"])
+@pytest.mark.parametrize("name", [method.id for _, method in methods()])
 def test_a_method_that_is_written_out_is_the_paper_s_own(name: str, tmp_path: Path) -> None:
     (own,) = [m for _, m in methods() if m.id == name]
     copied = loaded(made(name, None)[0], tmp_path).method

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import doctest
+import inspect
+import re
 import sys
 import time
 from typing import Any
@@ -13,9 +15,11 @@ from marks import only
 from places import ROOT
 
 import fedaudit as fa
+from fedaudit.bounds.language import rule_expressions
 from fedaudit.progress import told, watched
 
 NAMES = [name for name in fa.__all__ if name != "__version__"]
+READERS = ("cast", "dataclass", "get_args", "parts_of", "scalars_of", "sympify", "vector_tree", "vectors_of")
 OURS = [name for name in NAMES if not getattr(getattr(fa, name), "__module__", "").startswith("sympy.")]
 
 
@@ -26,6 +30,19 @@ def test_a_public_name_has_an_example_that_works(name: str) -> None:
     assert example.examples, f"{name} has no example"
     found = doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS).run(example)
     assert found.failed == 0
+
+
+def test_every_word_of_rules_and_measures_is_offered_and_in_the_table() -> None:
+    """Functions that make vectors, weights or numbers, and the vectors, weights and numbers that have names."""
+    words = {
+        name
+        for name, value in vars(rule_expressions).items()
+        if isinstance(value, rule_expressions.Vector | rule_expressions.Weights | rule_expressions.Number)
+        or (inspect.isfunction(value) and not name.startswith(("_", "as_")) and name not in READERS)
+    } - {"zero"}  # written 0
+    assert words <= set(fa.__all__)
+    page = (ROOT / "docs" / "method.md").read_text(encoding="utf-8")
+    assert {word for word in words if not re.search(rf"`fa\.{word}\b|, `fa\.{word}\b", page)} == set()
 
 
 RESULTS = {

@@ -9,7 +9,8 @@ import argparse
 import os
 import sys
 from collections.abc import Callable, Sequence
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from .commands import conform as conformance
 from .commands import export, reproduce, show
@@ -20,6 +21,9 @@ from .errors import UserError, crash
 from .grammar import HELP, PICTURES, RUNS, parser, with_values
 from .option_values import budget_of, existing_path, nearest, output_path, seed_of
 from .output import complain, print_json
+
+if TYPE_CHECKING:
+    from fedaudit.verify.certify.sandbox import Limit
 
 __all__ = ["HELP", "PICTURES", "RUNS", "main", "parser"]
 
@@ -341,6 +345,8 @@ def _certify(arguments: argparse.Namespace) -> int:
     from .running.store import own_rows
 
     limit = Limit.parse(arguments.limit) if arguments.limit is not None else LIMIT
+    if arguments.coq is not None:
+        return _certify_coq(arguments, limit)
     rows = certify_files(arguments.files, limit, telling=instance_lines if arguments.explain else None, owned=own_rows)
     if arguments.json:
         print_json(rows)
@@ -355,6 +361,27 @@ def _certify(arguments: argparse.Namespace) -> int:
         if row["malformed"]:
             complain(row["reason"], 2)
     return status(rows)
+
+
+def _certify_coq(arguments: argparse.Namespace, limit: Limit) -> int:
+    from fedaudit.verify.certify.command import certify_files, status
+
+    from .commands.coq import evidence, exported, summary
+
+    folder = Path(arguments.coq)
+    rows = exported(certify_files(evidence(arguments.files), limit), folder)
+    if arguments.json:
+        print_json(rows)
+    else:
+        from .commands.tables import certified
+
+        certified(rows)
+        print(*summary(rows, folder), sep="\n")
+    for row in rows:
+        if row["malformed"]:
+            complain(row["reason"], 2)
+    refused = any(row["coq"] is not None and row["coq"]["reason"] and "axioms" in row["coq"] for row in rows)
+    return max(status(rows), int(refused))
 
 
 def _plot(arguments: argparse.Namespace) -> int:

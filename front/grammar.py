@@ -228,6 +228,10 @@ def parser() -> Parser:
     sub.add_argument("--limit", metavar="SECONDS[,GB]", help=limit)
     trusted = "say what an accepted certificate must trust: modules, method, assumptions, both sides, rules"
     sub.add_argument("--explain", action="store_true", help=trusted)
+    theorems = (
+        "write what is accepted as theorems for Coq to DIR, and let Coq check them where it is; FILE may be an id"
+    )
+    sub.add_argument("--coq", metavar="DIR", help=theorems)
     _json(sub)
 
     sub = command("plot", epilog=PLOT, formatter_class=argparse.RawDescriptionHelpFormatter)

@@ -10,13 +10,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
-from typing import cast
 
 from ..kernel.gram.point_proof import is_proof
 from . import upper_ends
 from .terms import comment, identifier
 
-__all__ = ["LIBRARY", "Answer", "Theorem", "compiled", "compiler", "development", "theorem"]
+__all__ = ["LIBRARY", "STANDARD", "Answer", "Theorem", "compiled", "compiler", "development", "theorem"]
 
 LIBRARY = "Fedaudit.v"
 HEAD = """\
@@ -83,7 +82,7 @@ def theorem(certificate: Mapping[str, object], module: str) -> Theorem | None:
 
 def development(theorems: Sequence[Theorem]) -> dict[str, str]:
     """File names and their texts."""
-    library = files(__package__).joinpath(LIBRARY).read_text(encoding="utf-8")
+    library = files("fedaudit.verify.coq").joinpath(LIBRARY).read_text(encoding="utf-8")
     texts = {LIBRARY: library, "Makefile": MAKEFILE}
     for name in sorted({one.file for one in theorems}):
         own = [one for one in theorems if one.file == name]
@@ -139,4 +138,4 @@ def axioms(output: str) -> list[tuple[str, ...]]:
             every.append([])
         elif every and (found := re.match(r"([A-Za-z_][\w.']*)(?=\s|$)", line)):
             every[-1].append(re.sub(r"^(Coq|Stdlib|Corelib)\.([A-Z]\w*\.)*(?=[A-Z]\w*\.\w+$)", "", found[1]))
-    return [tuple(cast("list[str]", some)) for some in every]
+    return [tuple(some) for some in every]

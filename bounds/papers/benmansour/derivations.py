@@ -309,6 +309,22 @@ def remark_6_repaired(goal: View) -> Argument:
     return Argument((inverse, last), last)
 
 
+def remark_8(goal: View, bounded: View, chain: View) -> Argument:
+    """1/rho_bar ≤ 1/π in V, and the line after (18) for E."""
+    (above, _), last = above_pi(), _in_pi(chain)
+    speed = Step(goal.relations[0], given=(bounded.holds(part=1), above), note="V")
+    ratio = Step(Le(rho_tilde / rho_bar - 1, 1 / (kappa_min * p_min) - N), given=(bounded.holds(part=0), last, above))
+    error = Step(goal.relations[1], given=(ratio, above), note="times 8LΓ/(3μ)")
+    return Argument((above, last, speed, ratio, error), (speed, error))
+
+
+def fedmax_optimal(goal: View) -> Argument:
+    """V falls as ρ̄ grows, and FedMax's is the largest at the same points."""
+    skews = larger_skew()
+    last = Step(goal.relations[0], given=(skews,))
+    return Argument((skews, last), last)
+
+
 def equation_14(goal: View, corollary: View) -> Argument:
     """Corollary 4 at Γ = 0."""
     same = Step(Eq(corollary.rhs, goal.rhs, evaluate=False), note="Γ = 0")
@@ -316,14 +332,18 @@ def equation_14(goal: View, corollary: View) -> Argument:
     return Argument((same, Step(goal.relations[0], given=(cited, same))), cited)
 
 
-def equation_15(goal: View) -> Argument:
+def larger_skew() -> Step:
     """Σ α_i x_i ≤ max x_i at the point where FedMax's skew is least."""
     mean, most = (Symbol(name, real=True) for name in ("mean", "most"))
     whole = Symbol("whole", positive=True)  # Σ p_i x_i there
     least = known(Le(rho_run(t) * whole, mean), "ρ̄ is at most ρ at this point (8)")
     there = known(Eq(rho_run_max(t) * whole, most), "FedMax's ρ̄ is its ρ at this point")
     bounded = known(Le(mean, most), "Σ α_i x_i ≤ max x_i", "nonnegative_weights", "weights_sum_to_one")
-    last = Step(goal.relations[0], given=(least, there, bounded))
+    return Step(Le(rho_run(t), rho_run_max(t)), given=(least, there, bounded))
+
+
+def equation_15(goal: View) -> Argument:
+    last = larger_skew()
     return Argument((last,), last)
 
 

@@ -89,20 +89,20 @@ CONSTANTS: dict[Any, Any] = {gamma: 4 * L / mu, tau: E, D_0: dist2(0)}
 LEAST_SPEED = 8 * L**2 * Gamma / mu**2 + L * gamma * D_0 / 2  # (12)
 
 
-def _speed(rho: Any) -> Any:
+def speed_of(rho: Any) -> Any:
     """V of corollary 4."""
     return 4 * L * (32 * tau**2 * G**2 + sigma**2) / (3 * mu**2 * rho) + 8 * L**2 * Gamma / mu**2 + L * gamma * D_0 / 2
 
 
-def _error(rho: Any) -> Any:
+def error_of(rho: Any) -> Any:
     """E of corollary 4."""
     return 8 * L * Gamma / (3 * mu) * (rho_tilde / rho - 1)
 
 
-def _recursion(contraction: Any, rho: Any) -> Any:
+def recursion(rho: Any) -> Any:
     """The right-hand side of (9)."""
     return (
-        (1 - eta(t) * mu * (1 + contraction)) * dist2(t)
+        (1 - eta(t) * mu * (1 + Rational(3, 8) * rho)) * dist2(t)
         + eta(t) ** 2 * (32 * E**2 * G**2 + 6 * rho * L * Gamma + sigma**2)
         + 2 * eta(t) * Gamma * (rho_tilde - rho)
     )
@@ -188,7 +188,7 @@ THEOREM_3 = Statement(
     title="Progress of one step",
     let=FRAMEWORK,
     implicit=(nonnegative_weights,),
-    then=Le(dist2(t + 1), _recursion(Rational(3, 8) * rho_bar, rho_bar)),
+    then=Le(dist2(t + 1), recursion(rho_bar)),
     sweep=ANY_STEP,
     reading=(
         ON_THE_RUN,
@@ -207,7 +207,7 @@ THEOREM_3_ROUNDS = Statement(
     title="Progress of one step, averages as in algorithm 1",
     let=FRAMEWORK,
     implicit=(nonnegative_weights,),
-    then=Le(dist2(t + 1), _recursion(Rational(3, 8) * rho_bar, rho_bar)),
+    then=Le(dist2(t + 1), recursion(rho_bar)),
     sweep=ANY_STEP,
     reading=(
         ON_THE_RUN,
@@ -226,7 +226,7 @@ THEOREM_3_KEPT = Statement(
     let=(*KEPT, decaying_steps, slow_decay),
     implicit=(nonnegative_weights,),
     when=(Le(eta(t), 1 / (4 * L)),),
-    then=Le(dist2(t + 1), _recursion(Rational(3, 8) * rho_bar, rho_bar)),
+    then=Le(dist2(t + 1), recursion(rho_bar)),
     sweep={eta(t): (1 + 3 * unit("eta")) / (16 * L)},
     reading=(
         ON_THE_RUN,
@@ -245,7 +245,7 @@ THEOREM_3_REPAIRED = Statement(
     let=(*KEPT, decaying_steps, slow_decay),
     implicit=(nonnegative_weights,),
     when=(Le(eta(t), 1 / (4 * L)),),
-    then=Le(dist2(t + 1), _recursion(Rational(3, 8) * rho_floor, rho_floor)),
+    then=Le(dist2(t + 1), recursion(rho_floor)),
     sweep=SLOW_STEP,
     reading=(ON_THE_RUN, OWN_MINIMUM, DEFINED, PATHS),
     repairs="the weights of the round in (4), rho_bar over all steps and w* (as in Cho et al.), lemma 2's step sizes, "
@@ -270,7 +270,7 @@ COROLLARY_4 = Statement(
     implicit=(nonnegative_weights,),
     when=(DIVIDES,),
     then=Le(gap(t + 1), speed / (t + 1 + gamma) + error),
-    where={speed: _speed(rho_bar), error: _error(rho_bar), **CONSTANTS},
+    where={speed: speed_of(rho_bar), error: error_of(rho_bar), **CONSTANTS},
     limits=(Limit(t, oo, error),),
     reading=(ON_THE_RUN, OWN_MINIMUM, DEFINED, PATHS, TIME, MEANS_E),
     follows_from=(Derivation(derivations.corollary_4, cites=("benmansour/thm3",)),),
@@ -286,7 +286,7 @@ COROLLARY_4_REPAIRED = Statement(
     implicit=(nonnegative_weights,),
     when=(Le(E, gamma), Le(1 + Rational(3, 8) * rho_floor, gamma), Gt(rho_floor, 0)),
     then=Le(gap(t + 1), speed / (t + 1 + gamma) + error),
-    where={speed: _speed(rho_floor), error: _error(rho_floor), **CONSTANTS},
+    where={speed: speed_of(rho_floor), error: error_of(rho_floor), **CONSTANTS},
     limits=(Limit(t, oo, error),),
     reading=(ON_THE_RUN, OWN_MINIMUM, DEFINED, PATHS, TIME, MEANS_E),
     repairs="theorem 3 as repaired; rho_bar over all steps and w*, so that no learning error is negative; "
@@ -324,7 +324,7 @@ REMARK_5_REPAIRED = Statement(
     implicit=(nonnegative_weights,),
     when=(Le(E, gamma), Gt(rho_floor, 0)),
     then=Le((t + 1) * gap(t + 1), speed),
-    where={speed: _speed(rho_floor), **CONSTANTS},
+    where={speed: speed_of(rho_floor), **CONSTANTS},
     reading=(ON_THE_RUN, OWN_MINIMUM, DEFINED, TIME, MEANS_E, "E = 0 because rho(t, w) = 1 for alpha = p"),
     repairs="for alpha = p, with corollary 4's constant V: the learning error E is 0 there, and only there for certain",
     follows_from=(Derivation(derivations.remark_5, cites=("benmansour/cor4~repaired",), substitute={rho_tilde: 1}),),
@@ -344,7 +344,7 @@ REMARK_6 = Statement(
     let=(*FRAMEWORK, skew_witness),
     when=(Eq(N, 2), Eq(T, E), Gt(level, 1)),
     then=(Le(least_speed, speed), Ge(rho_bar, level)),
-    where={least_speed: LEAST_SPEED, speed: _speed(rho_bar), level: 1 / p(1), **CONSTANTS},
+    where={least_speed: LEAST_SPEED, speed: speed_of(rho_bar), level: 1 / p(1), **CONSTANTS},
     reading=(
         "V falls to V_min as rho_bar grows, and never goes below it: what is claimed besides is that rho_bar, measured "
         "on a run, exceeds every level",
@@ -385,7 +385,7 @@ REMARK_6_REPAIRED = Statement(
     implicit=(nonnegative_weights,),
     when=(DIVIDES,),
     then=Le(least_speed + 4 * L * (32 * tau**2 * G**2 + sigma**2) * p_min / (3 * mu**2), speed),
-    where={least_speed: LEAST_SPEED, speed: _speed(rho_bar), **CONSTANTS},
+    where={least_speed: LEAST_SPEED, speed: speed_of(rho_bar), **CONSTANTS},
     repairs="rho_bar is not arbitrarily large for given data: it is at most 1/min p_i, and V stays above V_min",
     follows_from=(Derivation(derivations.remark_6_repaired),),
     sweep=ANY_STEP,
@@ -550,13 +550,13 @@ EQ_16_RATIOS = Statement(
     **_RATIOS,
 )
 
-_FAMILY: dict[Any, Any] = {
+FAMILY: dict[Any, Any] = {
     C: LEAST_SPEED,
     lambda_1: 4 * L * (32 * tau**2 * G**2 + sigma**2) / (3 * mu**2),
     lambda_2: 8 * L * Gamma / (3 * mu),
     **CONSTANTS,
 }
-_NAMED = "C, lambda_1 and lambda_2 are called constants and not given: those that corollary 4 leaves"
+NAMED = "C, lambda_1 and lambda_2 are called constants and not given: those that corollary 4 leaves"
 
 EQ_17 = Statement(
     id="benmansour/eq17",
@@ -565,8 +565,8 @@ EQ_17 = Statement(
     cite="(17)",
     let=(*FRAMEWORK, positive_weights, nonnegative_weights),
     then=Le(gap(t + 1), (C + lambda_1 / kappa_min) / (t + 1 + gamma) + lambda_2 * (kappa_max - kappa_min) / kappa_min),
-    where=_FAMILY,
-    reading=(ON_THE_RUN, PATHS, TIME, MEANS_E, _NAMED),
+    where=FAMILY,
+    reading=(ON_THE_RUN, PATHS, TIME, MEANS_E, NAMED),
     follows_from=(Derivation(derivations.equation_17, cites=("benmansour/cor4", "benmansour/eq16-ratios")),),
     **_COROLLARY,
 )
@@ -593,7 +593,7 @@ EQ_18_ERROR = Statement(
     title="Bound on the learning error in pi alone",
     cite="the line after (18)",
     then=Le(error, 1 / (kappa_min * p_min) - N),
-    where={error: _error(rho_bar)},
+    where={error: error_of(rho_bar)},
     reading=("E is the learning error of corollary 4",),
     follows_from=(Derivation(derivations.error_in_pi, cites=("benmansour/eq16-ratios", "benmansour/eq18")),),
     **_RATIOS,
@@ -605,7 +605,7 @@ EQ_18_ERROR_REPAIRED = Statement(
     title="Bound on the learning error in pi alone",
     cite="the line after (18)",
     then=Le(error, lambda_2 * (1 / (kappa_min * p_min) - N)),
-    where={error: _error(rho_bar), lambda_2: 8 * L * Gamma / (3 * mu)},
+    where={error: error_of(rho_bar), lambda_2: 8 * L * Gamma / (3 * mu)},
     repairs="times lambda_2 = 8 L Gamma/(3 mu), as (19) has it: E is a loss, the printed bound a pure number",
     follows_from=(Derivation(derivations.error_in_pi, cites=("benmansour/eq16-ratios", "benmansour/eq18")),),
     **_RATIOS,
@@ -618,8 +618,8 @@ EQ_19 = Statement(
     cite="(19)",
     let=(*FRAMEWORK, positive_weights, nonnegative_weights),
     then=Le(gap(t + 1), (C + lambda_1 / kappa_min) / (t + 1 + gamma) + lambda_2 * (1 / (kappa_min * p_min) - N)),
-    where=_FAMILY,
-    reading=(ON_THE_RUN, PATHS, TIME, MEANS_E, _NAMED),
+    where=FAMILY,
+    reading=(ON_THE_RUN, PATHS, TIME, MEANS_E, NAMED),
     follows_from=(Derivation(derivations.equation_19, cites=("benmansour/eq17", "benmansour/eq18")),),
     **_COROLLARY,
 )
@@ -630,7 +630,7 @@ _SPEED_OF_FEDAVG: dict[Any, Any] = {
     "cite": "(20)",
     "glossary": GLOSSARY,
     "let": (*FRAMEWORK, fedavg_weights),
-    "where": {speed: _speed(rho_bar), least_speed: LEAST_SPEED, **CONSTANTS},
+    "where": {speed: speed_of(rho_bar), least_speed: LEAST_SPEED, **CONSTANTS},
     "sweep": ANY_STEP,
 }
 

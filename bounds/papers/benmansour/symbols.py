@@ -1,6 +1,6 @@
 """The paper's symbols, their meaning and dimension (section 2). Time t counts local steps, as in (2), (4) and (9)."""
 
-from ...language.algebra import Eq, Le, Max
+from ...language.algebra import Eq, Le, Max, Rational
 from ...language.statement import Assumption, Glossary
 
 GLOSSARY = Glossary()
@@ -54,6 +54,9 @@ alpha = _q("alpha", "1", "E alpha_t^i: the weight of client i", r"\mathbb{{E}} \
 p = _q("p", "1", "weight of client i", "p_{{{0}}}", positive=True)
 p_min = _s("p_min", "1", "the least p_i", r"\min p_i")
 
+beta = _s("beta", "W^2/F", "numerator of the step size in the proof of corollary 4", r"\beta")
+psi = _s("psi", "W^2", "what the induction of corollary 4's proof bounds (t + gamma) dist2(t) by", r"\psi", real=True)
+A_5 = _s("A_5", "W^2", "the last two lines of the one-step proof (appendix A)", real=True)
 speed = _s("V", "F", "speed of convergence (corollary 4)", r"\mathcal{V}", real=True)
 least_speed = _s("V_min", "F", "minimal value of the speed (12)", r"\mathcal{V}_{\min}", nonnegative=True)
 error = _s("Err", "F", "learning error (corollary 4)", r"\mathcal{E}", real=True)
@@ -97,6 +100,9 @@ moved2 = _q("moved2", "W^2", "E |w_t - w_0|^2", r"\mathbb{{E}} \|w_{{{0}}} - w_0
 start_excess = _q("excess", "F", "E F_i(w_t) - F_i*", r"\mathbb{{E}} F_{{{1}}}(w_{{{0}}}) - F_{{{1}}}^\star")
 temperature = _s("temperature", "F", "FedSoftMax's temperature (section 2.4)", r"\mathcal{T}")
 
+local_excess = _q("local_excess", "F", "E sum_i alpha_t^i (F_i(w_t^i) - F_i*)")
+local_fall = _q("local_fall", "F", "E sum_i alpha_t^i (F_i(w_t^i) - F_i(w*))")
+grad2_max = _q("grad2_max", "F^2/W^2", "E|g_i|^2 at w_t^i of FedMax's run, on any path", nonnegative=True)
 rho_run = _q("rho_run", "1", "rho_bar of the first t + 1 steps", r"\bar\rho_{{{0}}}")
 rho_run_max = _q("rho_run_max", "1", "rho_run with FedMax's weights (15)", r"\bar\rho^{{\mathrm{{FedMax}}}}_{{{0}}}")
 distance = _s("distance", "1", "largest |alpha_t^i - p_i|", r"\max_i |\alpha_t^i - p_i|", nonnegative=True)
@@ -114,6 +120,27 @@ bounded_gradients = Assumption(
     "assumption 4",
     means=Le(grad2(t, i), G**2),
     for_all=((t, 0, T), (i, 1, N)),
+)
+bounded_gradients_of_fedmax = Assumption(
+    "bounded_gradients_of_fedmax",
+    (G,),
+    "the same along FedMax's run",
+    "assumption 4",
+    means=Le(grad2_max(t, i), G**2),
+    for_all=((t, 0, T), (i, 1, N)),
+)
+recursion_holds = Assumption(
+    "recursion_holds",
+    (),
+    "the inequality of the main theorem, with which the proof of corollary 4 starts",
+    "appendix A",
+    means=Le(
+        dist2(t + 1),
+        (1 - eta(t) * mu * (1 + Rational(3, 8) * rho_bar)) * dist2(t)
+        + eta(t) ** 2 * (32 * E**2 * G**2 + 6 * rho_bar * L * Gamma + sigma**2)
+        + 2 * eta(t) * Gamma * (rho_tilde - rho_bar),
+    ),
+    for_all=((t, 0, T - 1),),
 )
 distribution = Assumption("distribution", (), "p_i > 0 and sum_i p_i = 1", "section 2.1")
 weights_sum_to_one = Assumption("weights_sum_to_one", (), "sum_j alpha_t^j = 1 for each t", "(3)")

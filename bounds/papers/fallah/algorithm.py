@@ -1,5 +1,6 @@
 """Algorithm 1, as appendix G runs it: every user from w_k, the average over the set A_k of those that take part."""
 
+from dataclasses import replace
 from typing import Any
 
 from ...language.method import Method
@@ -55,6 +56,7 @@ PER_FEDAVG = Method(
         Q["drift2"](k, t): expect(mean(norm2(w_i - CENTRE))),
         Q["averaged2"](k, t): expect(norm2(WBAR - CENTRE)),
         Q["Z2"](k, t): expect(norm2(SAMPLED_ALL - SAMPLED)),
+        Q["YZ2"](k, t): expect(norm2(mean(meta_grad(w_i), over="sampled") - SAMPLED)),
         Q["product"](k, t): expect(inner(SLOPE, SAMPLED)),
         Q["slope2"](k, t): expect(norm2(SLOPE)),
         Q["sampled2"](k, t): expect(norm2(SAMPLED)),
@@ -66,4 +68,12 @@ PER_FEDAVG = Method(
         Q["round2"](k): picked_step(norm2(SLOPE)),
         Q["mean2"](K): picked_step(norm2(SLOPE)),
     },
+)
+
+FIRST_ORDER = replace(
+    PER_FEDAVG,
+    id="per-fedavg-fo",
+    title="Per-FedAvg (FO): the second-order term is left out",
+    cite="algorithm 1 with (112) for (8), appendix H",
+    local={w_i: w_i - beta * OUTER},
 )

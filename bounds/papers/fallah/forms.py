@@ -28,14 +28,15 @@ FAMILY = {
 }
 
 
-def mean_square(rounds: Any) -> Any:
+def mean_square(rounds: Any, slope: Any = h) -> Any:
     """The mean of E|grad F(wbar_t)|^2 over all updates of all rounds, exactly.
 
     After t updates from w_k the model is q^t w_k +- (1 - q^t) c with q = 1 - beta h. So v_k = E|w_k|^2 follows
     v_{k+1} = P^2 v_k + (1 - P)^2 c^2 with P = q^tau, v_0 = 0: v_k = c^2 (1 - P)/(1 + P) (1 - P^(2 k)). Its mean over k
-    and the means over t of q^t and q^(2 t) are geometric sums.
+    and the means over t of q^t and q^(2 t) are geometric sums. `slope` is that of the updates, h unless they are not
+    along grad F_i.
     """
-    u = beta * h
+    u = beta * slope
     P = (1 - u) ** tau
     rest = (1 - (1 - u) ** (2 * tau * rounds)) / (rounds * (1 + P))
     return (h * c) ** 2 * (1 - (1 - P) / (tau * u * (2 - u)) * (2 * (1 - u) + rest))
@@ -48,7 +49,7 @@ def run(values: Values) -> dict[str, Any]:
     knots = [-12 * c_, -6 * c_, 6 * c_, 12 * c_]
     base = {"x": knots, "s": [bend, -bend, -bend, bend], "a": 0, "g": -9 * L_ * c_}
     none: dict[str, Any] = {"x": [], "s": [], "a": 0, "g": 0}
-    names = ("alpha", "beta", "c", "eps", "a1", "a2", "a3")
+    names = ("alpha", "beta", "c", "eps", "a1", "a2", "a3", "a4")
     return {
         "C": 2,
         "d": 1,
@@ -95,6 +96,11 @@ def corollary(values: Values) -> dict[str, Any]:
     return run({**values, "tau": int(values["a1"] * N), "K": int(values["a2"] * N**3), "beta": eps})
 
 
+def small_alpha(values: Values) -> dict[str, Any]:
+    """`corollary` with alpha = a_4 sqrt(epsilon)."""
+    return corollary({**values, "alpha": Fraction(values["a4"]) * _root(Fraction(values["eps"]))})
+
+
 def remark(values: Values) -> dict[str, Any]:
     """The last three quarters of K = 4^J = a_2/epsilon^(3/2) rounds, with the step a_3/sqrt(tau K)."""
     N = 1 / _root(Fraction(values["eps"]))
@@ -111,6 +117,10 @@ THEOREM_SIZES: tuple[dict[str, Fraction | int], ...] = tuple(
 COROLLARY_SIZES: tuple[dict[str, Fraction | int], ...] = tuple(
     {"L": Fraction(1, 8), "alpha": 1, "c": 2, "a1": a1, "a2": a2, "eps": Fraction(1, N**2), "sigma_G": 0, "D0": 1}
     for N, a1, a2 in ((1, 1, 2), (2, 1, 1), (2, 2, 1), (3, 1, 2), (1, 3, 5), (4, 1, 1))
+)
+SMALL_ALPHA_SIZES: tuple[dict[str, Fraction | int], ...] = tuple(
+    {"L": Fraction(1, 8), "c": 2, "a1": a1, "a2": a2, "a4": a4, "eps": Fraction(1, N**2), "sigma_G": 0}
+    for N, a1, a2, a4 in ((1, 1, 2, 1), (2, 1, 1, 1), (2, 2, 1, 2), (3, 1, 2, 1), (1, 3, 5, Fraction(1, 2)))
 )
 REMARK_SIZES: tuple[dict[str, Fraction | int], ...] = tuple(
     {

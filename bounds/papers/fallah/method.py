@@ -9,6 +9,7 @@ from ...language.statement import Statement
 from . import method_proofs as proofs
 from .algorithm import PER_FEDAVG
 from .method_symbols import (
+    YZ2,
     Z2,
     Delta,
     average,
@@ -228,6 +229,32 @@ EQUATION_97 = Statement(
     sweep={**_STEPS, **_BATCHES},
     reading=(_FIVE, _ROUND, *_WIDE, _ALL, _TWO),
     follows_from=(Derivation(proofs.equation_97, cites=("fallah/eq95",), closed=proofs.CLOSED),),
+)
+
+_PAIRS = beta**2 * L_F**2 * tau * (tau - 1) * BOTH
+
+EQUATION_101 = Statement(
+    id="fallah/eq101",
+    kind="inequality",
+    title="The second moment of Y + Z",
+    cite="appendix G, (101)",
+    method=PER_FEDAVG,
+    glossary=GLOSSARY,
+    let=ASSUMPTIONS,
+    when=_SOME,
+    for_all=_WITHIN,
+    then=(Le(YZ2, 70 * _PAIRS * (1 + SHARE)), Le(70 * _PAIRS * (1 + SHARE), 140 * _PAIRS)),
+    where=CONSTANTS,
+    sweep={**_STEPS, **_BATCHES},
+    reading=(
+        _FIVE,
+        _ROUND,
+        *_WIDE,
+        _ALL,
+        _TWO,
+        "E|Y + Z|^2 <= 2 (E|Y|^2 + E|Z|^2), with which (101) begins, holds for every Y and Z: the rest is encoded",
+    ),
+    follows_from=(Derivation(proofs.equation_101, cites=("fallah/corF.2-b", "fallah/eq97"), closed=proofs.CLOSED),),
 )
 
 EQUATION_99 = Statement(

@@ -9,6 +9,7 @@ from ...decide.facts import bernoulli, exp_lower, power_monotone
 from ...language.algebra import Eq, Function, Integer, Le, Rational, Sum, Symbol, e, exp
 from ...language.derivation import Argument, Induction, Known, Step, View
 from .method_symbols import (
+    YZ2,
     Z2,
     Delta,
     averaged2,
@@ -126,6 +127,19 @@ def equation_97(goal: View, sampled: View) -> Argument:
     smooth = _premise(Le(Z2, L_F**2 * averaged2), "(96), by lemma 4.2", *LEMMAS)
     last = Step(goal.relations[0], given=(smooth, sampled.holds()), where="(97)")
     return Argument((last,), last)
+
+
+def equation_101(goal: View, spread: View, last_moment: View) -> Argument:
+    """(92) and (97); at least one user takes part."""
+    Y2, split = _size("Y2"), _size("YZ2_split")
+    longest = Step(Le(drift2, 35 * beta**2 * tau * (tau - 1) * BOTH), given=(spread.holds(),), where="(58b)")
+    smooth = _premise(Le(Y2, L_F**2 * drift2), "(91), by lemma 4.2, and a uniform A_k", *LEMMAS)
+    young = _premise(Le(YZ2, split), "|Y + Z|^2 <= 2 |Y|^2 + 2 |Z|^2")
+    named = _premise(Eq(split, 2 * Y2 + 2 * Z2), "a name")
+    taken = _premise(Le(SHARE, 1), "at least one user takes part: (1 - r)/(r (n - 1)) <= 1")
+    first = Step(goal.relations[0], given=(longest, smooth, young, named, last_moment.holds()), where="(92), (97)")
+    second = Step(goal.relations[1], given=(taken,), where="(101)")
+    return Argument((longest, first, second), (first, second))
 
 
 def equation_99(goal: View) -> Argument:

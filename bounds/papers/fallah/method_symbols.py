@@ -29,6 +29,7 @@ drift = _after("drift", "W", "E (1/n) sum_i |w_t^i - w_t|", r"\mathbb{E}\frac1n\
 drift2 = _after("drift2", "W^2", "E (1/n) sum_i |w_t^i - w_t|^2", r"\mathbb{E}\frac1n\sum_i \|w_{k,t}^i - w_{k,t}\|^2")
 averaged2 = _after("averaged2", "W^2", "E |wbar_t - w_t|^2", rf"\mathbb{{E}}\|{_WBAR} - w_{{k,t}}\|^2")
 Z2 = _after("Z2", "F^2/W^2", "E |Z|^2, Z of (87)", r"\mathbb{E}\|Z_{k,t}\|^2")
+YZ2 = _after("YZ2", "F^2/W^2", "E |Y + Z|^2, Y of (86) and Z of (87)", r"\mathbb{E}\|Y_{k,t} + Z_{k,t}\|^2")
 product = _after("product", "F^2/W^2", "E of grad F(wbar_t)' times A's mean of grad F_i(wbar_t)",
     rf"\mathbb{{E}}\bigl[\nabla F({_WBAR})^\top {_SET}({_WBAR})\bigr]", real=True)  # fmt: skip
 slope2 = _after("slope2", "F^2/W^2", "E |grad F(wbar_t)|^2", rf"\mathbb{{E}}\|\nabla F({_WBAR})\|^2")
@@ -55,6 +56,8 @@ eps = _s("eps", "F^2/W^2", "accuracy: E|grad F|^2 <= epsilon", r"\epsilon")
 a1 = _s("a1", "F/W", "constant of tau = O(epsilon^(-1/2))", "a_1", positive=True, integer=True)
 a2 = _s("a2", "F^3/W^3", "constant of K = O(epsilon^(-3/2))", "a_2", positive=True, integer=True)
 a3 = _s("a3", "W^2/F", "constant of beta_k = O((tau k)^(-1/2))", "a_3")
+a4 = _s("a4", "W^3/F^2", "constant of alpha = O(epsilon^(1/2))", "a_4")
+first_order = _s("m_FO", "F/W", "bias m_F of the first-order estimate (lemma H.1)", "m_F^{FO}", nonnegative=True)
 c = _s("c", "W", "distance of both users' minimisers from that of F")
 h = _s("h", "F/W^2", "curvature of F near the run")
 

@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 from ...language.algebra import Eq, Ge, Gt, Integer, Le, log, sqrt
+from ...language.method import Method
 from ...language.statement import Assumption, Form, Statement
 from . import forms
 from .algorithm import PER_FEDAVG
@@ -36,22 +37,25 @@ PRINTED = 4 * Delta / (beta * tau * K) + (
     + beta * L_F * gamma_F**2 * ((1 - r) / (r * (n - 1)) + beta * L_F * tau * (tau - 1))
     + alpha**2 * L**2 * sigma_G**2 / D0
 )
-_TWO_USERS = {**FAMILY, L_F: CONSTANTS[L_F], gamma_F: CONSTANTS[gamma_F]}
-_SHORT = (Gt(alpha, 0), Le(2 * alpha * L, 1), Le(beta, 1 / (10 * tau * L_F)))
-_FAMILY = (
+TWO_USERS = {**FAMILY, L_F: CONSTANTS[L_F], gamma_F: CONSTANTS[gamma_F]}
+SHORT = (Gt(alpha, 0), Le(2 * alpha * L, 1), Le(beta, 1 / (10 * tau * L_F)))
+FAMILY_READING = (
     "on two users that the theorem allows, one of whom takes part (n = 2, r = 1/2): f_i' = L w -+ L c around the run, "
     "straight far out; exact gradients (sigma_F = 0), w_0 the minimiser of F (F(w_0) = F^*), alpha L <= 1/2",
     "left is the exact mean of E|grad F|^2 over the run; what it is for other problems is not asked",
 )
 
+NO_NOISE = "sigma_G is any bound on the deviation of the gradients, 0 allowed"
 
-def _run(
+
+def run_of(
     label: str,
     left: Any,
     sizes: Iterable[forms.Values],
     instance: Callable[[forms.Values], Mapping[str, Any]],
     chosen: Mapping[Any, Any],
     measured: Any = mean2,
+    method: Method = PER_FEDAVG,
 ) -> Form:
     """`left`, with the `chosen` updates, rounds and step put in, is measured on a run that theorem 4.5 allows."""
     written = {**FAMILY, **chosen}
@@ -62,7 +66,7 @@ def _run(
         kind="identity",
         title="The closed form of a run of two users",
         cite=f"fallah/{label}",
-        method=PER_FEDAVG,
+        method=method,
         glossary=GLOSSARY,
         let=(bounded_below, *ASSUMPTIONS),
         when=(Gt(alpha, 0), *(Eq(name, value) for name, value in chosen.items())),
@@ -83,17 +87,17 @@ THEOREM_45 = Statement(
         Assumption("grows", (tau, K), "for many updates and rounds"),
         Assumption("vanishes", (beta,), "for small steps"),
     ),
-    when=_SHORT,
+    when=SHORT,
     then=Le(mean_square(K), PRINTED),
-    where=_TWO_USERS,
+    where=TWO_USERS,
     reading=(
-        *_FAMILY,
+        *FAMILY_READING,
         "O(1) is decided for every constant; (111) with (108), the constants of the paper's proof, is "
         "fallah/thm4.5~explicit",
-        "sigma_G is any bound on the deviation of the gradients, 0 allowed",
+        NO_NOISE,
         "printed eta_F is gamma_F of lemma 4.4",
     ),
-    form=_run("thm4.5", mean_square(K), forms.THEOREM_SIZES, forms.run, {}),
+    form=run_of("thm4.5", mean_square(K), forms.THEOREM_SIZES, forms.run, {}),
 )
 
 THEOREM_45_FORMULA = Statement(
@@ -113,8 +117,8 @@ THEOREM_45_FORMULA = Statement(
     ),
 )
 
-_ORDERS = {tau: a1 / sqrt(eps), K: a2 / (eps * sqrt(eps)), beta: eps}
-_SUITABLE = (
+ORDERS = {tau: a1 / sqrt(eps), K: a2 / (eps * sqrt(eps)), beta: eps}
+SUITABLE = (
     "the two O are read as equalities up to constants a_1, a_2: with fewer rounds, such as K = 1 = O(eps^(-3/2)), or "
     "fewer updates nothing is reached"
 )
@@ -130,17 +134,17 @@ COROLLARY_46 = Statement(
         Assumption("fixed", (L, alpha, c, sigma_G, D0, a1, a2), "the problem and the batches do not depend on epsilon"),
         Assumption("vanishes", (eps,), "for small epsilon"),
     ),
-    when=_SHORT,
+    when=SHORT,
     then=Le(mean_square(K), eps + alpha**2 * sigma_G**2 / D0),
-    where={**_TWO_USERS, **_ORDERS},
+    where={**TWO_USERS, **ORDERS},
     reading=(
-        _SUITABLE,
-        *_FAMILY,
+        SUITABLE,
+        *FAMILY_READING,
         "the stationary point is found in the mean over all rounds and updates (remark 4.7)",
         "left is a_1 h^3 c^2/2 epsilon^(1/2) and less, so that no a_1 and a_2 help",
-        "sigma_G is any bound on the deviation of the gradients, 0 allowed",
+        NO_NOISE,
     ),
-    form=_run("cor4.6", mean_square(K), forms.COROLLARY_SIZES, forms.corollary, _ORDERS),
+    form=run_of("cor4.6", mean_square(K), forms.COROLLARY_SIZES, forms.corollary, ORDERS),
 )
 
 _CONSTANTS = (
@@ -159,9 +163,9 @@ COROLLARY_46_FORMULA = Statement(
     let=_CONSTANTS,
     when=(Le(r, 1), Ge(n, 2)),
     then=Le(4 * Delta / (beta * tau * K) + 4 * error(tau**2), eps + alpha**2 * sigma_G**2 / D0),
-    where=_ORDERS,
+    where=ORDERS,
     reading=(
-        _SUITABLE,
+        SUITABLE,
         f"about formulas: left is (111) with (108), from which the corollary is derived, {_ENLARGED}",
         "the method does not do it where only some users take part: fallah/cor4.6",
     ),
@@ -172,7 +176,7 @@ COROLLARY_46_REPAIRED = replace(
     COROLLARY_46,
     id="fallah/cor4.6~repaired",
     then=Le(mean_square(K), _REACHED),
-    form=_run("cor4.6~repaired", mean_square(K), forms.COROLLARY_SIZES, forms.corollary, _ORDERS),
+    form=run_of("cor4.6~repaired", mean_square(K), forms.COROLLARY_SIZES, forms.corollary, ORDERS),
     reading=(*COROLLARY_46.reading[:-2], "for all problems it is what fallah/cor4.6~repaired-formula gives"),
     repairs="the accuracy is O(epsilon^(1/2)) where only some users take part, and as printed for r = 1",
 )
@@ -186,9 +190,9 @@ COROLLARY_46_REPAIRED_FORMULA = Statement(
     let=_CONSTANTS,
     when=(Le(r, 1), Ge(n, 2)),
     then=Le(4 * Delta / (beta * tau * K) + 4 * repaired_error(tau**2, tau), _REACHED),
-    where=_ORDERS,
+    where=ORDERS,
     reading=(
-        _SUITABLE,
+        SUITABLE,
         f"about formulas: left is the bound of theorem 4.5~repaired, {_ENLARGED}, and tau for tau - 1; for the method "
         "it says as much as that theorem is worth",
     ),
@@ -216,18 +220,18 @@ REMARK_G1 = Statement(
         ),
         Assumption("vanishes", (eps,), "for small epsilon"),
     ),
-    when=_SHORT,
+    when=SHORT,
     then=Le(mean_square(3 * K / 4) / 2, eps + alpha**2 * sigma_G**2 / D0),
-    where={**_TWO_USERS, **_STEP},
+    where={**TWO_USERS, **_STEP},
     reading=(
         _SAME,
         f"O of the step is read as an equality up to a constant: {_HELD}; K = 4^J",
         "left is half the mean over the last three quarters of the rounds, which have one step, beta = a_3/sqrt(tau "
         "K): they are at least half of the sum, each round counted once or by its beta_k",
         "these rounds are taken from the minimiser of F: from anywhere else E|w|^2 is larger, the rest being the same",
-        *_FAMILY,
+        *FAMILY_READING,
     ),
-    form=_run("remG.1", mean_square(K) / 2, forms.REMARK_SIZES, forms.remark, _LAST, mean2 / 2),
+    form=run_of("remG.1", mean_square(K) / 2, forms.REMARK_SIZES, forms.remark, _LAST, mean2 / 2),
     by_hand="that the last three quarters of the rounds are at least half of the run, whatever they start from",
 )
 
@@ -282,7 +286,7 @@ REMARK_G1_REPAIRED = replace(
     REMARK_G1,
     id="fallah/remG.1~repaired",
     then=Le(mean_square(3 * K / 4) / 2, _SLOWER),
-    form=_run("remG.1~repaired", mean_square(K) / 2, forms.REMARK_SIZES, forms.remark, _LAST, mean2 / 2),
+    form=run_of("remG.1~repaired", mean_square(K) / 2, forms.REMARK_SIZES, forms.remark, _LAST, mean2 / 2),
     reading=(*REMARK_G1.reading, "for all problems it is what fallah/remG.1~repaired-formula gives"),
     repairs="the accuracy is O(epsilon^(1/2)), times log(1/epsilon) where only some users take part",
 )

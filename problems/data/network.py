@@ -54,6 +54,17 @@ def homogeneity(A: Array) -> Array:
     return namespace(A).sum(A, axis=(-2, -1)) / (2 * C * (C - 1))
 
 
+def quadratic_form(A: Array, v: Array) -> Array:
+    """(..., C) vectors -> v'Lv, (...,)."""
+    xp = namespace(A, v)
+    return xp.sum(v * xp.matmul(laplacian(A), v[..., None])[..., 0], axis=-1)
+
+
+def variability(A: Array, v: Array) -> Array:
+    """Half the sum over ordered pairs of a_ij (v_i - v_j)^2; definition 3.1."""
+    return namespace(A, v).sum(A * (v[..., :, None] - v[..., None, :]) ** 2, axis=(-2, -1)) / 2
+
+
 def spectrum(A: Array) -> Array:
     """lambda_2 <= ... <= lambda_C, (..., C - 1): the Laplacian's eigenvalues orthogonal to the constant vector.
 
@@ -93,6 +104,11 @@ class Alteration:
     def step(self) -> tuple[Array, Array]:
         """Mean and variance of w~_ij - w_ij."""
         return -self.epsilon * self.theta, (2 + self.delta) * self.phi**2 - 2 * self.covariance
+
+    @property
+    def homogeneity(self) -> tuple[Array, Array]:
+        """Mean and variance of hom(C): the average over C (C - 1) / 2 independent pairs, halved."""
+        return self.theta / 2, self.phi**2 / (2 * self.C * (self.C - 1))
 
     @property
     def homogeneity_step(self) -> tuple[Array, Array]:

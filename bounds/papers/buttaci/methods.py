@@ -1,4 +1,6 @@
-"""The methods of the thesis: algorithm boxes of chapter 4."""
+"""The methods of the thesis: algorithm boxes of chapter 4, and what section 2.2 and assumption 4.4 are about."""
+
+from dataclasses import replace
 
 from ...language.method import Method
 from ...language.rule_expressions import (
@@ -14,12 +16,31 @@ from ...language.rule_expressions import (
     noisy,
     norm2,
     other,
+    point,
     start,
     vector,
     w_star,
 )
-from .symbols import GLOSSARY, alpha, deviation, dist2, divergence, excess, gamma, gap, grad2, i, k, level, slope2, t
-from .symbols_perturbed import beta, centre, j, mismatch, n, perturbation, perturbed2, previous, spread
+from .symbols import (
+    GLOSSARY,
+    alpha,
+    apart2,
+    descent2,
+    deviation,
+    dist2,
+    divergence,
+    excess,
+    gamma,
+    gap,
+    grad2,
+    i,
+    k,
+    level,
+    slope2,
+    slopes_apart2,
+    t,
+)
+from .symbols_perturbed import beta, centre, j, mismatch, n, perturbation, perturbed2, previous, rule_slope2, spread
 from .symbols_perturbed import mean as mean_entry
 
 w, w_i = vector("w", r"\overline{\mathbf w}"), vector("w_i", r"\mathbf w^i")
@@ -66,6 +87,7 @@ PERTURBED = Method(
         level(t): expect(f(w)),
         excess(t): expect(f(w)) - f_star,
         slope2(t, k): expect(norm2(full_grad(mean(w_i)))),
+        divergence(t, k, i): expect(norm2(mean(w_i) - w_i)),
         perturbation(t, k, i): expect(norm2(mean(w_i) - perturbed_point)),
         spread(t, i, j): expect(norm2(u_i - other(u_i))),
         mean_entry(t, k, n): expect(inner(mean(w_i), axis)),
@@ -75,4 +97,44 @@ PERTURBED = Method(
         perturbed2(t, k, i): expect(norm2(noisy(grad(perturbed_point)))),
     },
     before={previous(t): gamma(t)},
+)
+
+last_i = vector("last_i", r"\mathbf w^i_{-}")  # w^i at the end of the round before
+FROM_NEIGHBOURS = replace(
+    PERTURBED,
+    id="perturbed-rule",
+    title="Perturbed gradients, with the neighbours' last iterates",
+    client={**PERTURBED.client, last_i: w},
+    end={**PERTURBED.end, last_i: w_i},
+    measures={
+        rule_slope2(t, k, i): expect(
+            norm2(beta * (perturbed_point - w_i) + (1 - beta) * (perturbed_point - neighbours(last_i)))
+        ),
+    },
+    before={},
+)
+
+DESCENT = Method(
+    id="gradient-descent",
+    title="Gradient descent",
+    cite="section 2.2",
+    glossary=GLOSSARY,
+    server={w: start},
+    client={},
+    update={w: w - gamma(t) * full_grad(w)},
+    measures={level(t): expect(f(w)), descent2(t): expect(norm2(full_grad(w)))},
+)
+
+v = vector("v", r"\mathbf v")
+TWO_POINTS = Method(
+    id="two-points",
+    title="Two points w and v",
+    cite="assumption 4.4",
+    glossary=GLOSSARY,
+    server={w: start, v: point("other")},
+    client={},
+    measures={
+        apart2(t): expect(norm2(w - v)),
+        slopes_apart2(t): expect(norm2(full_grad(w) - full_grad(v))),
+    },
 )

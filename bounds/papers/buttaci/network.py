@@ -21,6 +21,15 @@ GLOSSARY[a.label] = Entry("message m_i of client i", ONE, "m^i")
 GLOSSARY[b.label] = Entry("message m_j of client j", ONE, "m^j")
 hom = _s("hom", "1", "network homogeneity (3.2)", r"\hom(\mathcal C)", real=True)
 spectrum = _s("spectrum", "1", "sum of the Laplacian's eigenvalues but the first", r"\sum_{k=2}^C \lambda_k", real=True)
+form = _s("form", "1", "the Laplacian's quadratic form Q(v) = v'Lv (definition 3.1)", r"Q(\mathbf v)", real=True)
+variability = _s("variability", "1", "half the sum over all i and j of a_ij (v_i - v_j)^2",
+    r"\tfrac12\sum_i\sum_j a_{ij}(v_i - v_j)^2", real=True)  # fmt: skip
+eigenform = _s("eigenform", "1", "Q at an eigenvector of the Laplacian", r"Q(\mathbf x)", real=True)
+lam = _s("lam", "1", "the eigenvalue of that vector", r"\lambda", real=True)
+length2 = _s("length2", "1", "squared length of that vector", r"\|\mathbf x\|^2")
+shift = _s("shift", "1", "relative variation of the mean, between 0 and 1", r"\varepsilon")
+A_delta = _s("A_delta", "1", "2 + delta (proposition 3.3)", r"(2 + \delta)")
+rest = _s("rest", "1", "1 - epsilon, where epsilon tends to 1", r"(1 - \varepsilon)")
 theta = _s("theta", "1", "-ln mis(i, j) has mean theta (3.3)", r"\theta")
 phi = _s("phi", "1", "-ln mis(i, j) has standard deviation phi (3.3)", r"\phi")
 epsilon = _s("epsilon", "1", "relative variation of the mean", r"\varepsilon", real=True)
@@ -31,6 +40,10 @@ o_C = _s("o_C", "1", "a remainder that is o(C)", "o(C)", real=True)
 o_C2 = _s("o_C2", "1", "a remainder that is o(C^2)", "o(C^2)", real=True)
 probability = _q("probability", "1", "P(hom(C~) < hom(C)), a function of the number of clients",
     r"\mathbb P\left(\hom(\widetilde{{\mathcal C}}) < \hom(\mathcal C)\right)", nonnegative=True)  # fmt: skip
+hom_mean = _q(
+    "hom_mean", "1", "E hom(C), a function of the number of clients", r"\mathbb E \hom(\mathcal C)", real=True
+)
+hom_variance = _q("hom_variance", "1", "the variance of hom(C)", r"\mathbb V \hom(\mathcal C)", nonnegative=True)
 msd = _q("msd", "1", "average of E(lambda~_i - lambda_i)^2 over i = 2, ..., C",
     r"\frac{{1}}{{C-1}}\sum_{{i=2}}^C \mathbb E(\widetilde\lambda_i - \lambda_i)^2", nonnegative=True)  # fmt: skip
 sad = _q("sad", "1", "average of E|lambda~_i - lambda_i| over i = 2, ..., C",
@@ -81,6 +94,27 @@ PROPOSITION_3_1 = Statement(
     follows_from=(Derivation(proofs.proposition_3_1),),
 )
 
+similarities = Assumption("nonnegative_weights", (), "w(i, j) >= 0: weights are similarities", "section 3.1.1")
+eigenvector = Assumption(
+    "eigenvector", (), "x is an eigenvector of the Laplacian, with eigenvalue lambda", "section 3.1"
+)
+QUADRATIC_FORM = Statement(
+    id="buttaci/sec3.1-quadratic-form",
+    kind="identity",
+    title="The Laplacian's quadratic form, its sign, and its value at an eigenvector",
+    cite="Definition 3.1 and below it, section 3.1.1",
+    method="graph",
+    glossary=GLOSSARY,
+    let=(similarities, eigenvector),
+    when=(Ge(C, 2),),
+    then=(Eq(form, variability), Ge(form, 0), Eq(eigenform, lam * length2)),
+    reading=(
+        "a matrix V of D columns has the sum of their forms: one column is enough",
+        "eigenvectors have length 1, as those of an eigendecomposition do: Q(x_i) = lambda_i, written for any length; "
+        "tried at the constant vector, whose form is 0, and at the difference of two nodes that are alike",
+    ),
+)
+
 PROPOSITION_3_2 = Statement(
     id="buttaci/prop3.2",
     kind="identity",
@@ -102,6 +136,70 @@ PROPOSITION_3_2 = Statement(
     reading=(SYMMETRIC, AT_A),
     follows_from=(Derivation(proofs.proposition_3_2),),
 )  # fmt: skip
+
+
+def law(variance: Any) -> tuple[Any, Any]:
+    """Mean and variance of the network's homogeneity."""
+    return Eq(hom_mean(C), theta / 2), Eq(hom_variance(C), variance)
+
+
+PROPOSITION_3_2_LAW = Statement(
+    id="buttaci/prop3.2-law",
+    kind="identity",
+    title="The law of the network's homogeneity",
+    cite="Proof of proposition 3.2, first display",
+    method="network",
+    glossary=GLOSSARY,
+    when=(Ge(C, 2), Gt(delta, -1)),
+    then=law(phi**2 / (4 * C * (C - 1))),
+    sweep=SWEEP,
+    reading=(SYMMETRIC, "a sum of Gaussian weights is Gaussian: its mean and its variance are the law"),
+)
+PROPOSITION_3_2_LAW_REPAIRED = replace(
+    PROPOSITION_3_2_LAW,
+    id="buttaci/prop3.2-law~repaired",
+    then=law(phi**2 / (2 * C * (C - 1))),
+    repairs="hom averages C(C-1)/2 independent weights, each counted twice, not C(C-1): twice the variance",
+)
+ALONE = Statement(
+    id="buttaci/sec3.3-alone",
+    kind="identity",
+    title="Altering the variance or the number of clients alone",
+    cite="Section 3.3, below proposition 3.2",
+    method="network",
+    glossary=GLOSSARY,
+    implicit=(independent_networks,),
+    when=(Eq(epsilon, 0), Gt(delta, -1), Ge(C, 2)),
+    then=Eq(2 * probability(C), 1),
+    sweep={epsilon: 0 * theta, delta: free("delta") - 1},
+    reading=(
+        SYMMETRIC,
+        "without influencing the mean: epsilon = 0; that the probability is not affected means that it is the same for "
+        "every delta and C, which is 1/2",
+    ),
+)
+PARTICIPANTS = Statement(
+    id="buttaci/sec3.4-participants",
+    kind="identity",
+    title="Homogeneity does not depend on the number of participants",
+    cite="Section 3.4.3, last paragraph",
+    method="network",
+    glossary=GLOSSARY,
+    when=(Ge(C, 2), Gt(delta, -1)),
+    then=Eq(hom_mean(C), theta / 2),
+    sweep=SWEEP,
+    reading=(
+        "similarities have the law (3.3) whatever C is: homogeneity is their average, halved, and its expectation is "
+        "the same for every C; not so its law, which is sec3.4-participants~law",
+    ),
+)
+PARTICIPANTS_LAW = replace(
+    PARTICIPANTS,
+    id="buttaci/sec3.4-participants~law",
+    title="The law of the homogeneity does not depend on the number of participants",
+    then=(Eq(hom_mean(C), theta / 2), Eq(hom_variance(C), phi**2 / 4)),
+    reading=("more than sec3.4-participants: the variance too is what it is for two clients", SYMMETRIC),
+)
 
 PROPOSITION_3_2_REPAIRED = Statement(
     id="buttaci/prop3.2~repaired",
@@ -330,5 +428,31 @@ PROPOSITION_3_4_LARGE_C = Statement(
         "what is printed for all large C, since |epsilon| < 2 - epsilon for epsilon < 1",
         "o(C) leaves the other parameters fixed; for phi that grows like C the right side falls as prop3.4-upper does",
         "the limit of the middle, |epsilon| theta, is between Jensen's bound and Hoffman-Wielandt's, in closed form",
+    ),
+)
+
+GAPS = Statement(
+    id="buttaci/sec3.3-gaps",
+    kind="order",
+    title="The gaps between the bounds of propositions 3.3 and 3.4",
+    cite="Section 3.3, below propositions 3.3 and 3.4",
+    method="order",
+    glossary=GLOSSARY,
+    let=(
+        MANY_CLIENTS,
+        Assumption("fixed", (theta, phi, shift, A_delta), "the network and its alteration"),
+        Assumption("vanishes", (rest,), "as epsilon approaches 1", "section 3.3"),
+    ),
+    when=(Lt(shift, 1), Ge(C, 2)),
+    then=(
+        Le((A_delta * phi**2 / (C * (C - 1)) + shift**2 * theta**2) * C**2 * (C - 2), shift**2 * theta**2 * C**3),
+        Le(2 * (1 - shift) * theta * C, 2 * theta * C),
+        Lt(2 * rest * theta * C, theta * C),
+    ),
+    reading=(
+        "upper minus lower bound: A C^2 (C - 1) - A C^2 of proposition 3.3, and (2 - epsilon) theta C - |epsilon| "
+        "theta C below proposition 3.4, without its o(C)",
+        "epsilon is between 0 and 1; for epsilon < 0 the second gap is 2 theta C exactly",
+        "narrower: for epsilon -> 1 the second gap is o(theta C)",
     ),
 )

@@ -87,6 +87,17 @@ slope2 = _q(
     nonnegative=True,
 )
 
+descent2 = _q("descent2", "F^2/W^2", "|grad f(w_t)|^2", r"\|\nabla f(\mathbf w_{{{0}}})\|^2", nonnegative=True)
+apart2 = _q("apart2", "W^2", "|w - v|^2", r"\|\mathbf w - \mathbf v\|^2", nonnegative=True)
+slopes_apart2 = _q(
+    "slopes_apart2",
+    "F^2/W^2",
+    "|grad f(w) - grad f(v)|^2",
+    r"\|\nabla f(\mathbf w) - \nabla f(\mathbf v)\|^2",
+    nonnegative=True,
+)
+first_slope = _s("g", "F/W", "size of the gradient at w_{0,0}", "g")
+
 p = IndexedBase("p", real=True)
 GLOSSARY[p.label] = Entry("client weights, sum to 1", ONE, "p")
 sum_p2 = Sum(p[i] ** 2, (i, 1, C))

@@ -48,6 +48,13 @@ centre = _q(
     "coordinate n of E sum_i p_i w~^i_{t,k}",
     r"\mathbb{{E}} [\textstyle\sum_i p_i \widetilde{{\mathbf w}}^i_{{{0},{1}}}]_{{{2}}}",
 )
+rule_slope2 = _q(
+    "rule_slope2",
+    "W^2",
+    "E of the squared gradient of problem (4.5) at w~^i_{t,k}",
+    r"\mathbb{{E}} \|\nabla_{{(4.5)}}(\widetilde{{\mathbf w}}^{{{2}}}_{{{0},{1}}})\|^2",
+    nonnegative=True,
+)
 mismatch = _q(
     "mismatch",
     "W^2",

@@ -450,6 +450,13 @@ def order_2(goal: View, theorem: View) -> Argument:
     return Argument((slow, merged, *_unless(merged, goal)), merged)
 
 
+def remark_5_rate(goal: View, theorem: View) -> Argument:
+    """Theorem 2, and theorem 2 times rho^2."""
+    given = theorem.holds()
+    steps = tuple(Step(relation, given=(given,)) for relation in goal.relations)
+    return Argument(steps, steps)
+
+
 # --- table 1 ----------------------------------------------------------------------------------------------------------
 
 

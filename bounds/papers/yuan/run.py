@@ -35,6 +35,7 @@ from .symbols import (
     m,
     rho,
     sampled2,
+    t,
     variance_m,
 )
 
@@ -91,6 +92,23 @@ picked_erm_env2 = _q(
     r"\mathbb{{E}} \|\nabla\bar R_{{\mathrm{{erm}},\rho}}(w_{{t^*}})\|^2",
     nonnegative=True,
 )
+local_at2 = _q(
+    "local_at2",
+    "F^2/W^2",
+    "E|grad R^(m)(w_t)|^2",
+    r"\mathbb{{E}} \|\nabla R^{{({1})}}(w_{{{0}}})\|^2",
+    nonnegative=True,
+)
+mean_at2 = _q(
+    "mean_at2",
+    "F^2/W^2",
+    "the mean over the devices of E|grad R^(m)(w_t)|^2",
+    r"\frac1M\sum_m\mathbb{{E}} \|\nabla R^{{(m)}}(w_{{{0}}})\|^2",
+    nonnegative=True,
+)
+global_at2 = _q(
+    "global_at2", "F^2/W^2", "E|grad R(w_t)|^2", r"\mathbb{{E}} \|\nabla\bar R(w_{{{0}}})\|^2", nonnegative=True
+)
 residual2, move2 = (_s(f"{length}2", "W^2", f"{length}^2", nonnegative=True) for length in ("residual", "move"))
 bias2 = _q("bias2", "F^2/W^2", "the square of a device's bias", nonnegative=True)
 
@@ -108,6 +126,9 @@ FEDMSPP = Method(
     begin={w_m: oracle(w, eta)},
     update={w: mean(w_m, over="sampled")},
     measures={
+        local_at2(t, m): expect(norm2(grad(w))),
+        mean_at2(t): expect(mean(norm2(grad(w)))),
+        global_at2(t): expect(norm2(full_grad(w))),
         move2: most(norm2(w_m - w)),
         residual2: most(norm2(w_m - w + eta * d_m)),
         drift2: most(norm2(full_grad(w) - mean(d_m))),

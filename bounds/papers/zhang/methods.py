@@ -65,6 +65,9 @@ from .symbols import (
     star2,
     step2,
     step_inner,
+    still_conj,
+    still_g,
+    still_inner,
     sub_conj,
     sub_g,
     sub_inner,
@@ -194,6 +197,19 @@ FROM_STATIONARY = replace(
         post_star(r): expect(inner(P, w_star)),
     },
     formulas={},
+)
+
+AT_STATIONARY = replace(
+    FROM_STATIONARY,
+    id="composite-at-stationary",
+    title="What the optimality measure reads at a stationary point",
+    cite="Below (12), section 3",
+    measures={
+        vstep2(r): expect(norm2(virtual - P)),
+        still_inner(r): expect(inner(0 * P - full_grad(P), P)),
+        still_g(r): expect(g(P)),
+        still_conj(r): expect(conjugate(0 * P - full_grad(P))),
+    },
 )
 
 y, v, w = vector("y", r"\mathbf x"), vector("v"), vector("w", r"\mathbf z")

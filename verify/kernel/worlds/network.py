@@ -21,6 +21,7 @@ from ..core.world import Ranges, Reader, World, tabled
 
 CLIENTS = 200
 INPUTS = {"theta": "real", "phi": "nonnegative", "epsilon": "real", "delta": "real"}
+QUANTITIES = ("hom_mean", "hom_variance", "probability", "msd", "sad", "Phi", "density")
 ZERO = fmpq(0)
 Form = dict[frozenset[int], int]  # pair of clients -> coefficient of its weight
 Sums = tuple[int, int]  # of a form's coefficients, and of their squares
@@ -49,8 +50,9 @@ def _sums(form: Form) -> Sums:
 class Network:
     """A (theta, phi)-heterogeneous network and the altered one, whose weights on one pair may be correlated.
 
-    Quantities at C: probability = P(hom~ < hom), msd and sad = the mean squared and absolute deviation of the spectra,
-    Phi and density = the normal distribution and its density at A, from the A2 = A^2 that the claim fixes.
+    Quantities at C: hom_mean and hom_variance of hom(C), probability = P(hom~ < hom), msd and sad = the mean squared
+    and absolute deviation of the spectra, Phi and density = the normal distribution and its density at A, from the A2 =
+    A^2 that the claim fixes.
     """
 
     C: int
@@ -89,6 +91,10 @@ class Network:
                 raise Malformed("instance.parameters: got no A2, expected the one that the claim reads")
             A = arb(self.A2).sqrt() * (-1 if self.epsilon < 0 else 1)
             return (-A * A / 2).exp() / (2 * arb.pi()).sqrt() if name == "density" else _below(A)
+        if name in ("hom_mean", "hom_variance"):
+            mean, variance = self.moments(self.trace(), "first")
+            share = 2 * self.C * (self.C - 1)
+            return mean / share if name == "hom_mean" else variance / share**2
         mean, variance = self.moments(self.trace(), "step")  # of tr L~ - tr L: 2C(C-1) times the step in homogeneity
         if name == "probability":
             return _below(-mean / arb(variance).sqrt()) if variance > 0 else fmpq(int(mean < 0))
@@ -144,16 +150,18 @@ def read(node: Node, claim: Claim) -> World:
         raise Rejected("instance: got no covariance matrix, expected coupling^2 <= phi^4 (1 + delta), delta > -1")
     facts = {"independent_networks": coupling == 0}
     facts["nonnegative_weights"] = network.phi == 0 and network.epsilon <= 1  # a Gaussian has both signs
-    ranges: Ranges = dict.fromkeys(("probability", "msd", "sad", "Phi", "density"), ((C, C),))
+    ranges: Ranges = dict.fromkeys(QUANTITIES, ((C, C),))
     return World({"C": fmpq(C), **parameters}, ranges, network.quantity, facts)
 
 
 def read_graph(node: Node, claim: Claim) -> World:
     """One graph: its homogeneity (3.2), entry by entry, and the sum of its eigenvalues but the first.
 
-    The eigenvalue of the constant vector is 0, and the sum of all of them is the trace.
+    The eigenvalue of the constant vector is 0, and the sum of all of them is the trace. With a vector v also its
+    quadratic form v'Lv and its variability, half the sum of a_ij (v_i - v_j)^2; with u and lam the form of u, if L u is
+    lam u.
     """
-    fields = node.fields("C weights")
+    fields = node.fields("C weights", "v u lam")
     C = fields["C"].integer(2, 40)
     pairs = list(combinations(range(C), 2))
     weights = {frozenset(p): w for p, w in zip(pairs, fields["weights"].vector(len(pairs)), strict=True)}
@@ -162,7 +170,24 @@ def read_graph(node: Node, claim: Claim) -> World:
         L[i][i] = -summed(L[i])
     hom = summed(weights[frozenset(pair)] for pair in permutations(range(C), 2)) / (2 * C * (C - 1))
     values = {"C": fmpq(C), "hom": hom, "spectrum": summed(L[i][i] for i in range(C))}
-    return tabled(values, {}, {"nonnegative_weights": all(w >= 0 for w in weights.values())})
+    facts = {"nonnegative_weights": all(w >= 0 for w in weights.values())}
+    if "v" in fields:
+        v = fields["v"].vector(C)
+        values["form"] = summed(x * y for x, y in zip(v, _times(L, v), strict=True))
+        differences = {frozenset(pair): v[pair[0]] - v[pair[1]] for pair in pairs}
+        values["variability"] = summed(w * differences[pair] ** 2 for pair, w in weights.items())
+    if "u" in fields:
+        u, lam = fields["u"].vector(C), fields["lam"].rational()
+        image = _times(L, u)
+        facts["eigenvector"] = image == [lam * x for x in u]
+        values |= {"lam": lam, "length2": summed(x * x for x in u)}
+        values["eigenform"] = summed(x * y for x, y in zip(u, image, strict=True))
+    return tabled(values, {}, facts)
+
+
+def _times(matrix: list[list[fmpq]], vector: tuple[fmpq, ...]) -> list[fmpq]:
+    """A matrix times a vector."""
+    return [summed(x * y for x, y in zip(row, vector, strict=True)) for row in matrix]
 
 
 def read_messages(node: Node, claim: Claim) -> World:

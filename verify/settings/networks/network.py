@@ -46,6 +46,7 @@ class Network(Setting):
         if "A2" in s:
             A = np.sqrt(s["A2"]) * np.where(s["epsilon"] < 0, -1.0, 1.0)
             shared = {"Phi": normal_cdf(A), "density": np.exp(-(A**2) / 2) / np.sqrt(2 * np.pi)}
+        shared |= dict(zip(("hom_mean", "hom_variance"), altered.homogeneity, strict=True))
         low, high = (_table(known, C, {**end, **shared}) for end in ends)
         use = _ends(_violations(reading, low), _violations(reading, high))
         if ["nonnegative_weights"] in reading.claim["let"]:  # no Gaussian has weights of one sign

@@ -42,7 +42,8 @@ def curvatures(reading: Reading, genome: Genes) -> tuple[Array, Array]:
     if "ratio" in genome:
         return genome["curvature"], genome["curvature"] * (1 + genome["ratio"])
     high = genome["curvature"]
-    depth = DEEP if "two_sided" in reading.dropped else 1
+    below = requirements.has(reading, "two_sided") and "two_sided" not in reading.dropped
+    depth = DEEP if requirements.has(reading, "descent") and not below else 1
     return (-depth * high * genome["dip"] if "dip" in genome else 0 * high), high
 
 

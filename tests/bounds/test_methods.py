@@ -263,8 +263,11 @@ def sampled_fedavg(run: Run) -> Measured:
     return seen
 
 
-def per_fedavg(run: Run) -> Measured:
-    """Algorithm 1 of fallah with batches of one point: (8) has draws for both gradients and one for the Hessian."""
+def per_fedavg(run: Run, second_order: bool = True) -> Measured:
+    """Algorithm 1 of fallah with batches of one point: (8) has draws for both gradients and one for the Hessian.
+
+    Without the second-order term the updates are along (112).
+    """
     w, users, seen = run.w0, range(run.C), Measured()
 
     def full(i: int, x: Vec, inner: Vec, outer: Vec, bent: Vec) -> Vec:
@@ -272,6 +275,12 @@ def per_fedavg(run: Run) -> Measured:
         g = add((1, run.grad(i, moved)), (1, outer))
         rough = tuple(b * y for b, y in zip(bent, g, strict=True))
         return add((1, g), (-run.alpha, run.hess(i, x, g)), (-run.alpha, rough))
+
+    def update(i: int, x: Vec, inner: Vec, outer: Vec, bent: Vec) -> Vec:
+        if second_order:
+            return full(i, x, inner, outer, bent)
+        moved = add((1, x), (-run.alpha, run.grad(i, x)), (-run.alpha, inner))
+        return add((1, run.grad(i, moved)), (1, outer))
 
     def level(x: Vec) -> Fraction:
         return sum((run.value(i, add((1, x), (-run.alpha, run.grad(i, x)))) for i in users), Fraction(0)) / run.C
@@ -284,6 +293,9 @@ def per_fedavg(run: Run) -> Measured:
             every, some = run.mean(own), run.mean_drawn(t, own)
             at, at_all = ([full(i, x, none, none, none) for i in users] for x in (some, every))
             off, gap = add((1, some), (-1, every)), add((1, run.mean_drawn(t, at_all)), (-1, run.mean_drawn(t, at)))
+            own_slopes = [full(i, x, none, none, none) for i, x in enumerate(own)]
+            both = add((1, run.mean_drawn(t, own_slopes)), (-1, run.mean_drawn(t, at)))
+            seen["YZ2", (t, k)] = dot(both, both)
             far = [add((1, x), (-1, every)) for x in own]
             if len(w) == 1:
                 seen["drift", (t, k)] = sum((abs(x[0]) for x in far), Fraction(0)) / run.C
@@ -299,7 +311,7 @@ def per_fedavg(run: Run) -> Measured:
                 noise = [
                     [add((run.signs.get((t, k, i + n * run.C), 0), x)) for n, x in enumerate(sizes[i])] for i in users
                 ]
-                own = [add((1, x), (-run.beta, full(i, x, *noise[i]))) for i, x in enumerate(own)]
+                own = [add((1, x), (-run.beta, update(i, x, *noise[i]))) for i, x in enumerate(own)]
         w = run.mean_drawn(t, own)
         seen["round2", (t,)] = sum((seen["slope2", (t, k)] for k in range(run.E)), Fraction(0)) / run.E
     seen["fall", (run.T,)] = level(w) - first
@@ -705,6 +717,17 @@ def composite_stationary(run: Run) -> Measured:
     return seen
 
 
+def composite_at_stationary(run: Run) -> Measured:
+    seen, star = Measured(), run.w_star
+    for now in proposed(run, add((1, star), (-run.eta_t, run.slope(star)))):
+        r, P = now["r"], now["P"]
+        down = add((-1, run.slope(P)))
+        moved = add((1, run.prox(add((1, P), (run.eta_t, down)), run.eta_t)), (-1, P))
+        seen["vstep2", (r,)], seen["still_inner", (r,)] = dot(moved, moved), dot(down, P)
+        seen["still_g", (r,)], seen["still_conj", (r,)] = run.g(P), run.conjugate(down)
+    return seen
+
+
 def proximal_step(run: Run) -> Measured:
     x, z, v = run.w0, run.other, add((1 / run.eta_t, run.along))
     plus = run.prox(add((1, x), (-run.eta_t, v)), run.eta_t)
@@ -777,6 +800,12 @@ def averaging(rule: str, choice: Choice) -> Callable[[Run], Measured]:
             for name, others in (("spread", own), ("spread_star", run.minimisers)):
                 apart = [add((1, w), (-1, other)) for other in others]
                 seen[name, (t,)] = sum((a * dot(v, v) for a, v in zip(weights, apart, strict=True)), Fraction(0))
+            here, there = (
+                [run.value(i, v) for i, v in enumerate(own)],
+                [run.value(i, run.w_star) for i in range(run.C)],
+            )
+            for name, least in (("local_excess", lowest), ("local_fall", there)):
+                seen[name, (t,)] = sum((a * (v - f) for a, v, f in zip(weights, here, least, strict=True)), Fraction(0))
             seen |= {("alpha", (t, i + 1)): weights[i] for i in range(run.C)}
             off = add((1, w), (-1, add(*zip(weights, own, strict=True))))
             seen["off_mean", (t,)] = dot(off, off)
@@ -807,8 +836,9 @@ def averaging(rule: str, choice: Choice) -> Callable[[Run], Measured]:
 def beside_fedmax(run: Run) -> Measured:
     """Two runs from one start."""
     chosen, best = averaging("printed", by_rows)(run), averaging("printed", fedmax)(run)
-    own = {key: x for key, x in chosen.items() if key[0] == "rho_run"}
-    return own | {("rho_run_max", place): x for (name, place), x in best.items() if name == "rho_run"}
+    own = {key: x for key, x in chosen.items() if key[0] in ("rho_run", "dist2", "grad2")}
+    names = {"rho_run": "rho_run_max", "grad2": "grad2_max"}
+    return own | {(names[name], place): x for (name, place), x in best.items() if name in names}
 
 
 def perturbed(run: Run) -> Measured:
@@ -832,8 +862,8 @@ def perturbed(run: Run) -> Measured:
             for n, (x, y) in enumerate(zip(claimed, centre, strict=True)):
                 seen["mean", (t, k, n + 1)], seen["centre", (t, k, n + 1)] = x, y
             for i in range(run.C):
-                off = add((1, run.mean(own)), (-1, points[i]))
-                seen["perturbation", (t, k, i + 1)] = dot(off, off)
+                off, away = (add((1, run.mean(own)), (-1, point[i])) for point in (points, own))
+                seen["perturbation", (t, k, i + 1)], seen["divergence", (t, k, i + 1)] = dot(off, off), dot(away, away)
                 seen["grad2", (t, k, i + 1)] = run.slope2(t, k, i, own[i])
                 seen["perturbed2", (t, k, i + 1)] = run.slope2(t, k, i, points[i])
             if k < run.E:
@@ -843,13 +873,52 @@ def perturbed(run: Run) -> Measured:
     return seen
 
 
+def perturbed_rule(run: Run) -> Measured:
+    """The gradient of (4.5) at w~: w~ - beta w^i - (1 - beta) times the mean of where the neighbours ended."""
+    w, last, seen = run.w0, [run.w0] * run.C, Measured()
+    rows = [tuple(Fraction(x) for x in row) for row in run.instance["graph"]]
+    for t in range(run.T):
+        own = [w] * run.C
+        near = [add(*zip(row, last, strict=True)) for row in rows]  # any weights: not all sum to one here
+        u = near if t else last
+        for k in range(run.E + 1):
+            points = [add((run.beta, x), (1 - run.beta, y)) for x, y in zip(own, u, strict=True)]
+            for i, point in enumerate(points):
+                slope = add((1, point), (-run.beta, own[i]), (run.beta - 1, near[i]))
+                seen["rule_slope2", (t, k, i + 1)] = dot(slope, slope)
+            if k < run.E:
+                slopes = [run.noisy(t, k, i, x) for i, x in enumerate(points)]
+                own = [add((1, x), (-run.step(t), g)) for x, g in zip(own, slopes, strict=True)]
+        w, last = run.mean(own), own
+    return seen
+
+
+def thesis_descent(run: Run) -> Measured:
+    w, seen = run.w0, Measured()
+    for t in range(run.T + 1):
+        slope = run.slope(w)
+        seen["level", (t,)], seen["descent2", (t,)] = run.f(w), dot(slope, slope)
+        w = add((1, w), (-run.step(t), slope)) if t < run.T else w
+    return seen
+
+
+def two_points(run: Run) -> Measured:
+    apart, slopes = add((1, run.w0), (-1, run.other)), add((1, run.slope(run.w0)), (-1, run.slope(run.other)))
+    values = {"apart2": dot(apart, apart), "slopes_apart2": dot(slopes, slopes)}
+    return {(name, (t,)): value for t in range(run.T + 1) for name, value in values.items()}
+
+
 BOXES: dict[str, Callable[[Run], Measured]] = {
     "fedprox": fedprox,
     "perturbed": perturbed,
+    "perturbed-rule": perturbed_rule,
+    "gradient-descent": thesis_descent,
+    "two-points": two_points,
     "scaffold": scaffold,
     "sampled-fedavg": sampled_fedavg,
     "local-sgd": local_sgd,
     "per-fedavg": per_fedavg,
+    "per-fedavg-fo": lambda run: per_fedavg(run, second_order=False),
     "root-sgd": parallel_sgd,
     "gd": gradient_descent,
     "descent": gradient_descent,
@@ -869,6 +938,7 @@ BOXES: dict[str, Callable[[Run], Measured]] = {
     "composite": composite,
     "composite-compact": composite_compact,
     "composite-stationary": composite_stationary,
+    "composite-at-stationary": composite_at_stationary,
     "proximal-step": proximal_step,
     "fedmid": fedmid,
     "fedda": fedda,
@@ -939,7 +1009,7 @@ def text(x: Any) -> Any:
 @st.composite
 def instances(draw: Any, method: Method) -> dict[str, Any]:
     """Convex losses of one family whose mean has its minimiser at w_star: the last client sees to that."""
-    if method.uses("noisy_hess"):
+    if method.id.startswith("per-fedavg"):
         return draw(curved(method))
     bent, noisy = draw(st.booleans()), method.uses("noisy") and draw(st.booleans())
     C, d, E, T = (draw(st.integers(1, most)) for most in ((3, 3, 2, 2) if method.clock == "rounds" else (3, 3, 3, 5)))
@@ -980,7 +1050,8 @@ def instances(draw: Any, method: Method) -> dict[str, Any]:
         "parameters": {str(s): str(draw(above)) for s in scalars_of(method)}, "clients": clients,
         "noise": {"kind": "none"}, "w_star": text(w_star), **extra,
     }  # fmt: skip
-    if names := {"proximal-step": ("along", "other"), "inexact-descent": ("first", "second")}.get(method.id):
+    given = {"proximal-step": ("along", "other"), "inexact-descent": ("first", "second"), "two-points": ("other",)}
+    if names := given.get(method.id):
         instance["points"] = {name: text([draw(small) for _ in range(d)]) for name in names}
     if noisy:
         v = text([[draw(small) for _ in range(d)] for _ in range(C)])

@@ -7,7 +7,7 @@ from typing import Any
 from ...language.algebra import Eq
 from ...language.statement import Form, Statement
 from .methods import FEDPROX
-from .symbols import GLOSSARY, first_slope, full_participation, slope2, smooth
+from .symbols import GLOSSARY, T, first_slope, full_participation, slope2, smooth
 
 SIZES = tuple((Fraction(L), Fraction(a), Fraction(g), T) for L, a, g, T in ((1, 1, 1, 1), (2, 1, 3, 4), (1, 5, 2, 16)))
 
@@ -34,6 +34,6 @@ def first_term() -> Form:
         method=FEDPROX,
         glossary=GLOSSARY,
         let=(full_participation, smooth),
-        then=Eq(slope2(0, 0), first_slope**2),
+        then=Eq(T * slope2(0, 0), T * first_slope**2),
     )
     return Form(identity, tuple({"instance": parabola(*size), "at": {"relation": 0}} for size in SIZES))

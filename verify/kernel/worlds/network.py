@@ -6,7 +6,7 @@ in independent Gaussians, and its mean and variance are sums over pairs.
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import combinations, permutations
@@ -16,8 +16,9 @@ from flint import arb, fmpq
 from ..core.budget import spend, summed
 from ..core.claim import Claim
 from ..core.expression import Value
+from ..core.loss import dot, norm2
 from ..core.rational import Malformed, Node, Rejected
-from ..core.world import Ranges, Reader, World, tabled
+from ..core.world import Reader, World, tabled
 
 CLIENTS = 200
 INPUTS = {"theta": "real", "phi": "nonnegative", "epsilon": "real", "delta": "real"}
@@ -30,10 +31,7 @@ Sums = tuple[int, int]  # of a form's coefficients, and of their squares
 @lru_cache(maxsize=CLIENTS)
 def trace(C: int) -> Sums:
     """The degrees of all nodes: every ordered pair i != j once, every weight twice."""
-    form: Form = defaultdict(int)
-    for i, j in permutations(range(C), 2):
-        form[frozenset((i, j))] += 1
-    return _sums(form)
+    return _sums(Counter(map(frozenset, permutations(range(C), 2))))
 
 
 @lru_cache(maxsize=CLIENTS)
@@ -50,9 +48,8 @@ def _sums(form: Form) -> Sums:
 class Network:
     """A (theta, phi)-heterogeneous network and the altered one, whose weights on one pair may be correlated.
 
-    Quantities at C: hom_mean and hom_variance of hom(C), probability = P(hom~ < hom), msd and sad = the mean squared
-    and absolute deviation of the spectra, Phi and density = the normal distribution and its density at A, from the A2 =
-    A^2 that the claim fixes.
+    Quantities at C: mean and variance of hom(C), probability = P(hom~ < hom), msd and sad = mean squared and absolute
+    deviation of the spectra, Phi and density = the normal distribution at the A whose square A2 the claim fixes.
     """
 
     C: int
@@ -148,18 +145,16 @@ def read(node: Node, claim: Claim) -> World:
     network = Network(C, coupling=coupling, **parameters)
     if coupling**2 > network.phi**4 * (1 + network.delta) or network.delta <= -1:
         raise Rejected("instance: got no covariance matrix, expected coupling^2 <= phi^4 (1 + delta), delta > -1")
-    facts = {"independent_networks": coupling == 0}
-    facts["nonnegative_weights"] = network.phi == 0 and network.epsilon <= 1  # a Gaussian has both signs
-    ranges: Ranges = dict.fromkeys(QUANTITIES, ((C, C),))
-    return World({"C": fmpq(C), **parameters}, ranges, network.quantity, facts)
+    one_sign = network.phi == 0 and network.epsilon <= 1  # a Gaussian has both signs
+    facts = {"independent_networks": coupling == 0, "nonnegative_weights": one_sign}
+    return World({"C": fmpq(C), **parameters}, dict.fromkeys(QUANTITIES, ((C, C),)), network.quantity, facts)
 
 
 def read_graph(node: Node, claim: Claim) -> World:
     """One graph: its homogeneity (3.2), entry by entry, and the sum of its eigenvalues but the first.
 
-    The eigenvalue of the constant vector is 0, and the sum of all of them is the trace. With a vector v also its
-    quadratic form v'Lv and its variability, half the sum of a_ij (v_i - v_j)^2; with u and lam the form of u, if L u is
-    lam u.
+    That of the constant vector is 0, and the sum of all is the trace. With v, u and lam: v'Lv, half the sum of
+    a_ij (v_i - v_j)^2, u'Lu, and whether L u is lam u.
     """
     fields = node.fields("C weights", "v u lam")
     C = fields["C"].integer(2, 40)
@@ -170,24 +165,14 @@ def read_graph(node: Node, claim: Claim) -> World:
         L[i][i] = -summed(L[i])
     hom = summed(weights[frozenset(pair)] for pair in permutations(range(C), 2)) / (2 * C * (C - 1))
     values = {"C": fmpq(C), "hom": hom, "spectrum": summed(L[i][i] for i in range(C))}
-    facts = {"nonnegative_weights": all(w >= 0 for w in weights.values())}
+    signs = {"nonnegative_weights": all(w >= 0 for w in weights.values())}
     if "v" in fields:
-        v = fields["v"].vector(C)
-        values["form"] = summed(x * y for x, y in zip(v, _times(L, v), strict=True))
-        differences = {frozenset(pair): v[pair[0]] - v[pair[1]] for pair in pairs}
-        values["variability"] = summed(w * differences[pair] ** 2 for pair, w in weights.items())
-    if "u" in fields:
-        u, lam = fields["u"].vector(C), fields["lam"].rational()
-        image = _times(L, u)
-        facts["eigenvector"] = image == [lam * x for x in u]
-        values |= {"lam": lam, "length2": summed(x * x for x in u)}
-        values["eigenform"] = summed(x * y for x, y in zip(u, image, strict=True))
-    return tabled(values, {}, facts)
-
-
-def _times(matrix: list[list[fmpq]], vector: tuple[fmpq, ...]) -> list[fmpq]:
-    """A matrix times a vector."""
-    return [summed(x * y for x, y in zip(row, vector, strict=True)) for row in matrix]
+        (v, u), lam = (fields[name].vector(C) for name in "vu"), fields["lam"].rational()
+        Lv, Lu = ([dot(row, x) for row in L] for x in (v, u))
+        values |= {"form": dot(v, Lv), "eigenform": dot(u, Lu), "lam": lam, "length2": norm2(u)}
+        values["variability"] = summed(weights[frozenset(p)] * (v[p[0]] - v[p[1]]) ** 2 for p in pairs)
+        return tabled(values, {}, signs | {"eigenvector": Lu == [lam * x for x in u]})
+    return tabled(values, {}, signs)
 
 
 def read_messages(node: Node, claim: Claim) -> World:

@@ -12,6 +12,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from fedaudit.output import JsonObject
+
 from .commands import conform as conformance
 from .commands import export, reproduce, show
 from .commands import prove as proving
@@ -27,7 +29,7 @@ if TYPE_CHECKING:
 
 __all__ = ["HELP", "PICTURES", "RUNS", "main", "parser"]
 
-Row = dict[str, Any]
+Row = JsonObject
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -13,7 +13,7 @@ from .commands import tighten as tighter
 from .commands import worst as worst_case
 from .errors import UserError
 
-__all__ = ["HELP", "PICTURES", "RUNS", "TLS", "parser", "with_values"]
+__all__ = ["HELP", "PICTURES", "RUNS", "parser", "with_values"]
 
 ABOUT = """\
 Audits the convergence theory of federated optimisation. A paper's theorems go in as statements; out come verdicts
@@ -34,7 +34,6 @@ start here:
   fedaudit verify my_paper.py --json       statements of your own, rows for a program
   fedaudit certify audit                   check every counterexample and proof again, in exact arithmetic
   fedaudit reproduce zhang                 a paper's figures, rebuilt; then open reproduce/index.html
-  fedaudit audit --engine dask://HOST:8786 the same audit on a Dask cluster that you started
 
 moves:
   lint     does the statement make sense? dimensions, satisfiable conditions, limits, step sizes
@@ -86,11 +85,6 @@ PICTURES = {  # of figures/kinds/named_pictures.py
 VALUED = ("bound", "conform", "plot", "worst")  # commands that take NAME=VALUE
 TAKES = ("--measure", "--minimise", "--out", "--scale", "--seed")  # their options that take one value
 RUNS = ("lint", "derive", "verify", "hunt", "audit")
-TLS = {  # as `dask scheduler` calls them
-    "--tls-ca-file": "the certificate of the cluster's own authority",
-    "--tls-cert": "a certificate of it that you show",
-    "--tls-key": "its private key",
-}
 HELP = {
     "list": "the statements that are encoded",
     "show": "one statement, as printed",
@@ -206,11 +200,6 @@ def parser() -> Parser:
                 help="what each statement rests on; with --out, the proof of each",
             )
         if name in ("verify", "hunt", "audit"):
-            elsewhere = "a Dask cluster that you started and nobody else can connect to: its rows count as yours"
-            needs = "(extra `dask`; workers with --nthreads 1; tls://HOST:PORT with TLS); same output"
-            sub.add_argument("--engine", metavar="dask://HOST:PORT", help=f"{elsewhere} {needs}")
-            for option, holds in TLS.items():
-                sub.add_argument(option, metavar="FILE", help=f"{holds}, for --engine tls://HOST:PORT")
             sub.add_argument("--backend", default="numpy", metavar="numpy|cupy", help="array library (default numpy)")
             room = "what a worker's arrays may take, 500MB, 4GB (default 2GB); sizes that need more are not tried"
             sub.add_argument("--memory", metavar="SIZE", help=room)

@@ -6,11 +6,9 @@ import argparse
 import os
 import shlex
 from collections.abc import Sequence
-from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING
 
 from .errors import UserError
-from .grammar import TLS
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -78,25 +76,11 @@ def _jobs(text: str | None) -> int:
     return _whole("--jobs", text, 1, MOST_JOBS, "2")
 
 
-def engine_of(arguments: argparse.Namespace) -> AbstractContextManager[Engine]:
-    """Who carries out the tasks, once entered."""
+def engine_of(arguments: argparse.Namespace) -> Engine:
+    """Who carries out the tasks."""
     from .running.local import Local
 
-    address: str | None = getattr(arguments, "engine", None)
-    options = {option: getattr(arguments, option[2:].replace("-", "_"), None) for option in TLS}
-    files = {option: file for option, file in options.items() if file is not None}
-    if address is None:
-        for option in files:
-            do = f"name the scheduler's address, or leave out {option}"
-            raise UserError(f"{option} without --engine", "--engine tls://HOST:PORT beside it", do)
-        return nullcontext(Local(_jobs(arguments.jobs)))
-    if arguments.jobs is not None:
-        raise UserError(
-            f"--jobs {arguments.jobs} beside --engine", "one of them", "leave out --jobs: the cluster has its workers"
-        )
-    from .running.cluster import connected
-
-    return connected(address, files)
+    return Local(_jobs(arguments.jobs))
 
 
 def _whole(option: str, text: str, least: int, most: int, like: str) -> int:

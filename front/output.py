@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 from .errors import one_line
 
-__all__ = ["complain", "print_json"]
+__all__ = ["Json", "JsonObject", "complain", "print_json"]
+
+Json: TypeAlias = Mapping[str, Any]  # a row or a certificate, as it is read
+JsonObject: TypeAlias = dict[str, Any]  # one that is being written
 
 
-def print_json(rows: Sequence[Mapping[str, Any]]) -> int:
+def print_json(rows: Sequence[Json]) -> int:
     """Print rows as one JSON array; the exit status of success."""
     import json
 

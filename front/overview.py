@@ -10,9 +10,10 @@ import json
 import re
 import sys
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+
+from fedaudit.output import Json
 
 from .commands.compare import whose
 from .running.store import own_rows
@@ -28,7 +29,7 @@ VERDICTS = ("proved", "survived", "refuted", "undecided", "reproduced", "reprodu
 BLOCK = re.compile(r"(<!-- overview -->\n).*?(<!-- /overview -->)", re.DOTALL)
 
 
-def table(document: Mapping[str, Any], catalogue: Sequence[str]) -> str:
+def table(document: Json, catalogue: Sequence[str]) -> str:
     """Markdown: one row per paper, one column per verdict that occurs, ids of the catalogue alone."""
     rows = [row for row in document["statements"] if row["id"] in set(catalogue)]
     counts = Counter((row["id"].partition("/")[0], row["verdict"]) for row in rows)

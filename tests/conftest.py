@@ -32,7 +32,7 @@ settings.load_profile("fedaudit")
 
 
 LONG = (
-    "cli_real", "atoms", "certify_command", "cluster", "hunt", "report_hostile", "hostile_command_lines", "pictures",
+    "cli_real", "atoms", "certify_command", "hunt", "report_hostile", "hostile_command_lines", "pictures",
     "methods", "pytest_plugin", "zhang", "kernel_check", "yuan_rates", "docs", "benmansour", "kills", "catalogue",
     "fuzz_certificates",
 )  # fmt: skip
@@ -78,13 +78,6 @@ class Nursery:
     ) -> dict[str, Any]:
         cwd.mkdir(exist_ok=True)
         return self.ask(argv=argv, cwd=str(cwd), kill=kill, program=program, shared=shared)
-
-    def start(self, argv: list[str], cwd: Path, program: str, log: Path, env: dict[str, str]) -> int:
-        """The id of a process that serves until it is killed; ask for its exit status with `ended`."""
-        return self.ask(argv=argv, cwd=str(cwd), program=program, log=str(log), env=env)["pid"]
-
-    def ended(self, pid: int) -> int:
-        return self.ask(ended=pid)["status"]
 
     def ask(self, **request: Any) -> dict[str, Any]:
         print(json.dumps(request), file=self.to, flush=True)

@@ -6,9 +6,6 @@ came by each moment, and its seconds. Children are forked from a process that ha
 command costs its work and no imports. With "shared", rows and figures that an earlier such child made are taken over,
 so that an audit that is killed again and again costs its files alone.
 
-Nobody waits for a child with a "log": {"argv": […], "cwd": …, "program": "dask_scheduler" | "dask_worker", "log": …,
-"env": {…}} is answered with its {"pid": …}, and {"ended": pid} with its exit status, as soon as it has one.
-
 Moments, each counted from 1:
     part    a file's content is half written beside its place
     whole   a file's content is written, but not yet moved to its place
@@ -98,30 +95,7 @@ def child(request, out, err, counted, worked):
     os._exit(status)
 
 
-def server(request):
-    """A scheduler or a worker of Dask, in a process group of its own."""
-    from distributed.cli import dask_scheduler, dask_worker
-
-    pid = os.fork()
-    if pid == 0:
-        os.setsid()
-        with open(request["log"], "wb", buffering=0) as log:
-            os.dup2(log.fileno(), 1)
-            os.dup2(log.fileno(), 2)
-        os.chdir(request["cwd"])
-        os.environ.update(request["env"])
-        try:
-            {"dask_scheduler": dask_scheduler, "dask_worker": dask_worker}[request["program"]].main(request["argv"])
-        finally:
-            os._exit(1)  # whatever it raises, as it is asked to serve until it is killed
-    return {"pid": pid}
-
-
 def answer(request):
-    if "ended" in request:
-        return {"status": os.waitstatus_to_exitcode(os.waitpid(request["ended"], 0)[1])}
-    if "log" in request:
-        return server(request)
     with ExitStack() as stack:
         files = out, err, counted, worked = [stack.enter_context(tempfile.TemporaryFile()) for _ in range(4)]
         began = time.monotonic()

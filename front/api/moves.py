@@ -9,10 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from os import PathLike, fspath
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from fedaudit.bounds.catalogue import discovery as catalogue
 from fedaudit.bounds.language.statement import Statement
+from fedaudit.output import Json
 
 from ..errors import UserError
 
@@ -186,7 +187,7 @@ def audit(
         return all_moves(found, seed, budget, backend, in_bytes(memory), thorough)
 
 
-def certify(certificate: str | PathLike[str] | Mapping[str, Any], *sources: str | PathLike[str]) -> Certified:
+def certify(certificate: str | PathLike[str] | Json, *sources: str | PathLike[str]) -> Certified:
     """Is that really a counterexample? A file or its data; `sources` are Python files with statements of your own.
 
     >>> import fedaudit as fa

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
+from fedaudit.output import Json, JsonObject
+
 from ..errors import UserError
 from ..progress import Wanted, told, watched
 
@@ -76,14 +78,14 @@ class Trajectories:
         why = f" ({self.left_out[name]})" if name in self.left_out else ""
         raise UserError(f"{name!r}{why}", f"one of {', '.join(known)}", "pick one of them")
 
-    def to_records(self) -> list[dict[str, Any]]:
+    def to_records(self) -> list[JsonObject]:
         """One row per round (and repetition) with every measure that is a number there."""
         plain = {name: x for name, x in self.measures.items() if x.ndim == (1 if self.repeats == 1 else 2)}
         rounds = next(iter(self.vectors.values())).shape[-2]
-        rows: list[dict[str, Any]] = []
+        rows: list[JsonObject] = []
         for n in range(self.repeats):
             for t in range(rounds):
-                row: dict[str, Any] = {"t": t} if self.repeats == 1 else {"repeat": n, "t": t}
+                row: JsonObject = {"t": t} if self.repeats == 1 else {"repeat": n, "t": t}
                 for name, x in plain.items():
                     row[name] = float(x[t] if self.repeats == 1 else x[n, t])
                 rows.append(row)
@@ -213,7 +215,7 @@ def _operations(raw: Any) -> Iterator[str]:
         for part in parts:
             yield from _operations(part)
     elif isinstance(raw, dict):
-        for part in cast("dict[str, Any]", raw).values():
+        for part in cast("JsonObject", raw).values():
             yield from _operations(part)
 
 
@@ -267,9 +269,7 @@ def _drawn(method: Method, C: int, m: int | None, rng: np.random.Generator) -> C
     return drawn
 
 
-def _scalars(
-    method: Method, given: Mapping[str, Any], kept: set[str], sizes: Mapping[str, int]
-) -> Callable[[Any], Any]:
+def _scalars(method: Method, given: Json, kept: set[str], sizes: Mapping[str, int]) -> Callable[[Any], Any]:
     """What turns a scalar of the rules into an array (n, T, E)."""
     from fedaudit.bounds.formulas.lowering import tree
     from fedaudit.verify.search.tree_arrays import Evaluator, Quantity, Table
@@ -310,7 +310,7 @@ def _symbols(method: Method, kept: set[str], known: set[str]) -> Iterator[tuple[
                 yield cast("Any", symbol).name, 0
 
 
-def _asked(method: Method, wanted: Mapping[str, int], given: Mapping[str, Any]) -> None:
+def _asked(method: Method, wanted: Mapping[str, int], given: Json) -> None:
     meanings = {str(symbol): entry.meaning for symbol, entry in method.glossary.items()}
     if missing := [name for name in wanted if name not in given]:
         listed = ", ".join(f"{name} ({meanings.get(name, 'no entry in the glossary')})" for name in missing)

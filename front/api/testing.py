@@ -25,10 +25,12 @@ import inspect
 import json
 import os
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ParamSpec
+
+from fedaudit.output import Json
 
 from ..errors import UserError
 from .testing_options import BUDGET, options
@@ -59,7 +61,7 @@ SMALL, FEW = 16, 16  # size (clients × dimension × steps) of an instance that 
 class Refutation(AssertionError):
     """A counterexample that the exact kernel accepts; `certificate` is its data, `path` where it was written."""
 
-    def __init__(self, text: str, certificate: Mapping[str, Any], path: Path) -> None:
+    def __init__(self, text: str, certificate: Json, path: Path) -> None:
         super().__init__(text)
         self.certificate, self.path = certificate, path
 
@@ -75,7 +77,7 @@ class Instance:
     """
 
     statement: Statement
-    certificate: Mapping[str, Any] = field(repr=False)
+    certificate: Json = field(repr=False)
     holds: bool
 
     def check(self) -> None:
@@ -230,7 +232,7 @@ def instances(claim: Statement | str) -> SearchStrategy[Instance]:
 
 def _refutation(
     statement: Statement,
-    certificate: Mapping[str, Any],
+    certificate: Json,
     out: str | os.PathLike[str] | None,
     claim: Statement | str | None = None,
 ) -> Refutation:

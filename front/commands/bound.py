@@ -7,12 +7,12 @@ import io
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
 
 from fedaudit.bounds.catalogue.bound_optimisation import Best, Crossing, crossings, minimise, sensitivity
 from fedaudit.bounds.catalogue.bound_values import Bound, Condition, Plan, plan
 from fedaudit.bounds.language.statement import Statement
 from fedaudit.bounds.language.symbol_values import Axes, axes_of, points
+from fedaudit.output import JsonObject
 
 from ..errors import UserError
 
@@ -111,12 +111,12 @@ def _shown(made: Bound) -> float:
     return float("nan") if made.failing else made.value.approx
 
 
-def as_rows(answer: Asked) -> list[dict[str, Any]]:
+def as_rows(answer: Asked) -> list[JsonObject]:
     """For `--json`."""
     return [_row(answer, line) for point in answer.lines for line in point]
 
 
-def _row(answer: Asked, line: Line) -> dict[str, Any]:
+def _row(answer: Asked, line: Line) -> JsonObject:
     row = line.bound.row()
     if line.best:
         row["minimised"] = {"name": line.best.name, "value": str(line.best.value), "how": line.best.how}

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from fedaudit.figures.words.numbers import short
+from fedaudit.output import JsonObject
 from fedaudit.verify.results.audit_json import Document, Row
 
 __all__ = ["Change", "compare", "rows", "table", "totals", "whose"]
@@ -37,7 +38,7 @@ class Change:
     after: Any
     worse: bool
 
-    def row(self) -> dict[str, Any]:
+    def row(self) -> JsonObject:
         return {"what": self.what, "before": self.before, "after": self.after, "worse": self.worse}
 
 
@@ -48,7 +49,7 @@ def compare(before: Document, after: Document) -> dict[str, tuple[Change, ...]]:
     return {name: found for name, found in changes.items() if found}
 
 
-def rows(changes: Mapping[str, tuple[Change, ...]]) -> list[dict[str, Any]]:
+def rows(changes: Mapping[str, tuple[Change, ...]]) -> list[JsonObject]:
     """As `--json` prints it."""
     return [
         {"id": name, "worse": any(c.worse for c in found), "changes": [c.row() for c in found]}

@@ -18,6 +18,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from fedaudit.output import JsonObject
 from fedaudit.verify.results.regular_file import Unreadable
 
 from ..errors import UserError
@@ -32,7 +33,7 @@ __all__ = ["LISTED", "chains", "file_of", "find", "listed", "quiet", "row_of", "
 
 LISTED = ("id", "paper", "kind", "title", "where", "relation", "method", "follows_from")  # what `list` prints
 MOST = 8  # files of one kind that are kept, of as many versions of the sources
-Entry = dict[str, Any]  # what is listed, and `module` and `fingerprint`
+Entry = JsonObject  # what is listed, and `module` and `fingerprint`
 
 
 def listed(selectors: Sequence[str]) -> list[Entry]:
@@ -123,7 +124,7 @@ def shown(selectors: Sequence[str], form: str) -> list[Any]:
     """The statements that the selectors name, as `text`, as `latex` or as `rows`; what was asked for before is kept."""
     if any(file_of(selector) for selector in selectors):
         return _printed(selectors, form)
-    kept: dict[str, Any] = _kept(form) or {}
+    kept: JsonObject = _kept(form) or {}
     if all(selector in kept for selector in selectors):
         return [kept[name] for name in dict.fromkeys(selectors)]
     with quiet():

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from fedaudit.bounds.formulas.algorithm_box import algorithm, box
 from fedaudit.bounds.language.method_interface import measured, symbols, understood
+from fedaudit.output import JsonObject
 
 if TYPE_CHECKING:
     from fedaudit.bounds.language.method import Method
@@ -22,7 +23,7 @@ SIZES = {
 }
 
 
-def row(paper: str, method: Method) -> dict[str, Any]:
+def row(paper: str, method: Method) -> JsonObject:
     """What `--json` prints of a method."""
     return {
         "id": method.id,
@@ -34,7 +35,7 @@ def row(paper: str, method: Method) -> dict[str, Any]:
     }
 
 
-def full_row(paper: str, method: Method) -> dict[str, Any]:
+def full_row(paper: str, method: Method) -> JsonObject:
     """The same of a method that was asked for by name, with all that is offered."""
     from fedaudit.verify.search import method_shapes as proposed
 
@@ -71,7 +72,7 @@ def described(method: Method) -> str:
     return "\n".join(parts)
 
 
-def _call(one: dict[str, Any]) -> str:
+def _call(one: JsonObject) -> str:
     """As it is written in a file."""
     constants = {0: "", 1: ", (…,)", 2: ", (…, …)"}[one["constants"]]
     return f'Assumption("{one["name"]}"{constants})'

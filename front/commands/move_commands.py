@@ -43,15 +43,14 @@ def run_move(arguments: argparse.Namespace) -> int:
         from fedaudit.verify.settings.runs.limits import memory
 
         settings = replace(settings, memory=memory(arguments.memory))
-    engines, out = engine_of(arguments), None if arguments.out is None else output_path(arguments.out)
+    engine, out = engine_of(arguments), None if arguments.out is None else output_path(arguments.out)
     one_thread()
     use_backend(backend)
     selection = choose(arguments.selectors, well_formed=move != "lint")
-    with engines as engine:
-        if move == "audit":
-            done = _audit(arguments, selection, settings, engine, out)
-        else:
-            done = _move(arguments, selection, settings, engine, out)
+    if move == "audit":
+        done = _audit(arguments, selection, settings, engine, out)
+    else:
+        done = _move(arguments, selection, settings, engine, out)
     if done.failures:
         which = "; ".join(f"{name}: {failure}" for name, failure in done.failures.items())
         if done.unsound:

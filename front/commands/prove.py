@@ -7,11 +7,13 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from fedaudit.output import Json, JsonObject
+
 if TYPE_CHECKING:
     from fedaudit.bounds.language.derivation import Known
     from fedaudit.bounds.language.statement import Statement
 
-Row = dict[str, Any]
+Row = JsonObject
 SECONDS = 30.0
 ABOUT = """\
 From the statement alone, without the proof that it may bring: the method's own rules give the points of a round, the
@@ -36,7 +38,7 @@ def arguments(sub: argparse.ArgumentParser) -> None:
     sub.add_argument("--out", metavar="FILE", help="file for the proof, of one statement that is proved")
 
 
-def sought(statement: Statement, known: Mapping[str, Statement], budget: float) -> tuple[Row, Mapping[str, Any] | None]:
+def sought(statement: Statement, known: Mapping[str, Statement], budget: float) -> tuple[Row, Json | None]:
     """The row of one statement, and the proof file that the kernel accepted."""
     from fedaudit.verify.prover.finder import Found, search
 
@@ -45,7 +47,7 @@ def sought(statement: Statement, known: Mapping[str, Statement], budget: float) 
     return row, found.file if isinstance(found, Found) else None
 
 
-def kept(row: Row, file: Mapping[str, Any], out: Path) -> None:
+def kept(row: Row, file: Json, out: Path) -> None:
     """Write the proof, and say in the row where it is."""
     from ..running.files import dumps, write
 

@@ -6,13 +6,13 @@ import hashlib
 import json
 import re
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from fedaudit.figures.kinds.proof_tree import nodes_of
 from fedaudit.figures.pages.papers import paper_of
 from fedaudit.figures.pages.report import INDEX, Site, cited_by, file_of, file_of_paper, pages
+from fedaudit.output import Json
 from fedaudit.verify.certify.standing import Checked, own_row
 from fedaudit.verify.results.audit_json import Document, read
 from fedaudit.verify.results.regular_file import Unreadable
@@ -40,7 +40,7 @@ def write_report(folder: Folder) -> Path:
 class Pages:
     """The pages of an audit by this process. Each is written again only if something that it shows has changed."""
 
-    def __init__(self, folder: Folder, header: Mapping[str, Any], known: Sequence[str]) -> None:
+    def __init__(self, folder: Folder, header: Json, known: Sequence[str]) -> None:
         self.folder, self.header, self.site = folder, header, Site(folder.path, known)
         self.rows: dict[str, Checked] = {}
         self.inputs: dict[str, str] = {}  # id -> digest of what its page shows

@@ -6,7 +6,9 @@ from __future__ import annotations
 import argparse
 import time
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from fedaudit.output import JsonObject
 
 from ..errors import UserError
 
@@ -32,7 +34,7 @@ verdicts: reproduced (as printed), reproduced-if (only under what the row lists,
 A verdict is computed from the runs, by a rule that the reason states. Same seed, same page and pictures, byte for byte.
 """
 
-Row = dict[str, Any]
+Row = JsonObject
 
 
 def arguments(sub: argparse.ArgumentParser) -> None:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import argparse
-from typing import Any
+
+from fedaudit.output import JsonObject
 
 __all__ = ["ABOUT", "arguments", "show"]
 
@@ -26,7 +27,7 @@ def arguments(sub: argparse.ArgumentParser, what: str) -> None:
     form.add_argument("--json", action="store_true", help="one JSON array on stdout, nothing else")
 
 
-def show(given: argparse.Namespace) -> list[dict[str, Any]] | str:
+def show(given: argparse.Namespace) -> list[JsonObject] | str:
     """Rows under --json, otherwise the text that is printed."""
     from .listing import shown
 

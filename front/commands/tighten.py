@@ -5,12 +5,12 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 from fedaudit.errors import UserError
+from fedaudit.output import JsonObject
 from fedaudit.verify.results.file_names import lines_trusted
 
-Row = dict[str, Any]
+Row = JsonObject
 ABOUT = """\
 Every term of a proved bound is scaled down, in hundredths, as far as the same proof still goes through: first in what
 the statement cites, then line by line, with premises whose identities leave something over. What comes out is a

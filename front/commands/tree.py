@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any
 
 from fedaudit.bounds.language.statement import Statement
 from fedaudit.bounds.proofs.derivation_check import derive
+from fedaudit.output import JsonObject
 from fedaudit.verify.moves.kernel_proof import Proof, Unproved, prove
 from fedaudit.verify.results.file_names import lines_trusted
 
-Row = dict[str, Any]
+Row = JsonObject
 
 
 def tree(statement: Statement, known: Mapping[str, Statement]) -> Row:
@@ -54,7 +54,7 @@ def kept(rows: Iterable[Row], folder: Path) -> int:
 
     from ..running.files import proof_text, write
 
-    below, files = list(rows), dict[str, Any]()
+    below, files = list(rows), JsonObject()
     while below:
         row = below.pop()
         files |= {f"{slug(row['id'])}.json": row["proof"]} if row["proof"] else {}

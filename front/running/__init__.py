@@ -1,1 +1,1 @@
-"""Running moves over many statements: workers, clusters, and the folder of an audit."""
+"""Running moves over many statements: workers, and the folder of an audit."""

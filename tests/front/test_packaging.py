@@ -53,11 +53,9 @@ PROVIDES = {  # a module that is not called like its distribution
     "flint": "python-flint",
     "z3": "z3-solver",
     "sklearn": "scikit-learn",
-    "distributed": "dask",
     "cupy": "cupy-cuda12x",
 }
 OPTIONAL = {
-    "dask": "dask",
     "data": "scikit-learn",
     "gpu": "cupy-cuda12x",
     "flower": "flwr",

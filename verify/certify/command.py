@@ -25,13 +25,19 @@ row says so (`unchecked`): it is neither accepted nor rejected.
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
+import z3  # pyright: ignore[reportMissingTypeStubs]
+
+from fedaudit.bounds.catalogue.discovery import file_of, find
 from fedaudit.bounds.language.row_list import Recorded
+from fedaudit.bounds.language.statement import Statement
+from fedaudit.bounds.proofs.hand_premises import premises
 from fedaudit.errors import UserError
 
 from ..kernel import Malformed, Rejected, load
@@ -41,16 +47,16 @@ from ..kernel.gram.point_proof import is_proof
 from ..kernel.proofs.proof import FORMAT as PROOF
 from ..kernel.proofs.proof import is_one
 from ..kernel.service.files import read_text
+from ..moves.kernel_proof import Proof, prove
 from ..results.audit_json import read_rows
 from ..results.file_names import AUDIT, PROOFS, WORST, slug
+from ..results.json_fields import Json, JsonObject
 from ..search.claim_identity import TIGHTENED, claim_of, same
+from .explanation import explain, explain_proof
 from .kept_evidence import Judgement, Kept, told
 from .proof_files import BYTES, Judged, Shelf
 from .references import Reference, references
 from .sandbox import LIMIT, Checker, Limit
-
-if TYPE_CHECKING:
-    from fedaudit.bounds.language.statement import Statement
 
 __all__ = ["Certified", "certify", "certify_files", "line", "status"]
 
@@ -85,7 +91,7 @@ class Certified(Recorded):
     lhs: str | None
     rhs: str | None
     dropped: tuple[str, ...]
-    rest: Mapping[str, Any] = field(default_factory=dict[str, Any], repr=False)  # of its row
+    rest: Json = field(default_factory=JsonObject, repr=False)  # of its row
 
     @classmethod
     def of(cls, row: Judgement) -> Certified:
@@ -108,7 +114,7 @@ def certify(data: object, name: str, sources: Sequence[str] = (), checker: Check
 
 
 Owned = Callable[[Path], Collection[str]]
-Telling = Callable[[Mapping[str, Any]], Sequence[str]]
+Telling = Callable[[Json], Sequence[str]]
 
 
 def nobodys(_: Path) -> Collection[str]:
@@ -126,8 +132,6 @@ def certify_files(
     `telling`: tells an instance in words. With it, rows whose certificate the kernel accepts say what it is and what it
     must trust (`explain`).
     """
-    from fedaudit.bounds.catalogue.discovery import file_of
-
     sources = [path for name in names if (path := file_of(name))]
     inputs = [name for name in names if not file_of(name)]
     if not inputs:
@@ -140,15 +144,13 @@ def certify_files(
 
 
 def _explained(row: Judgement, known: Mapping[str, Statement], telling: Telling) -> Judgement:
-    from .explanation import explain, explain_proof
-
     if row["kind"] == "proof" and row["accepted"]:
         statement = known.get(row["id"]) or known[row["id"].removesuffix(TIGHTENED)]
         return {**row, "explain": explain_proof(row, statement)}
     if row["lhs"] is None or not row["file"].endswith(".json") or Path(row["file"]).name == AUDIT:
         return row  # the kernel says both sides of a counterexample, and of nothing else
     try:
-        data = cast("dict[str, Any]", load(read_text(row["file"])))
+        data = cast("JsonObject", load(read_text(row["file"])))
         instance = [line(said, 1000) for said in telling(data)]
         return {**row, "explain": {"counterexample": instance, **explain(data, known[row["id"]])}}
     except (Malformed, Rejected) as error:
@@ -266,17 +268,11 @@ def _proves(statement: Statement, known: Mapping[str, Statement]) -> bool:
     """Whether the kernel accepts a proof of it. That takes seconds: asked only where no premise stands in the way."""
     if not _may_prove(statement, known):
         return False
-    import z3  # pyright: ignore[reportMissingTypeStubs]
-
-    from ..moves.kernel_proof import Proof, prove
-
     cast(Any, z3).set_param("ctrl_c", False)  # Ctrl-C ends us, not z3's answer to one question
     return isinstance(prove(statement, known), Proof)
 
 
 def _may_prove(statement: Statement, known: Mapping[str, Statement]) -> bool:
-    from fedaudit.bounds.proofs.hand_premises import premises
-
     if not statement.follows_from:
         return statement.kind == "order" and statement.method == "order"
     ways = (replace(statement, follows_from=(way,)) for way in statement.follows_from)
@@ -289,8 +285,6 @@ def _may_prove(statement: Statement, known: Mapping[str, Statement]) -> bool:
 
 
 def _known(sources: Sequence[str]) -> dict[str, Statement]:
-    from fedaudit.bounds.catalogue.discovery import find
-
     try:
         own = [s for source in sources for s in find([source])]
     except OSError as error:
@@ -300,8 +294,6 @@ def _known(sources: Sequence[str]) -> dict[str, Statement]:
 
 
 def _unknown(name: str, identifier: str, known: Mapping[str, Statement]) -> Judgement:
-    import difflib
-
     near = difflib.get_close_matches(identifier, list(known), n=3)
     do = f"did you mean {', '.join(near)}?" if near else "name the .py file that defines it as well"
     return _malformed(name, f"the statement {identifier!r}", identifier, "one that the catalogue holds", do)
@@ -342,7 +334,7 @@ def _certified(name: str, known: Mapping[str, Statement], checker: Checker) -> J
 
 def _loaded(
     name: str, known: Mapping[str, Statement], checker: Checker, shelf: Shelf | None = None, *, end: bool = False
-) -> tuple[Judgement, Mapping[str, Any]]:
+) -> tuple[Judgement, Json]:
     """The row of a file, and what is in it; nothing where it could not be read."""
     try:
         text = read_text(name, BYTES)
@@ -353,7 +345,7 @@ def _loaded(
     except Malformed as error:
         return _malformed(name, str(error)), {}
     row = _judge(data, name, known, checker, shelf or Shelf(Path(name).parent, known, checker), end=end)
-    return row, cast("dict[str, Any]", data) if isinstance(data, dict) else {}
+    return row, cast("JsonObject", data) if isinstance(data, dict) else {}
 
 
 def _audited(path: Path, known: Mapping[str, Statement], checker: Checker, own: Collection[str]) -> list[Judgement]:

@@ -7,10 +7,14 @@ chain of trust: which rules were used and how long they are, what is believed, w
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from itertools import product
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import cast
+
+from fedaudit.bounds.formulas.algorithm_box import algorithm, measures
+from fedaudit.bounds.formulas.printer import PYTHON, text
+from fedaudit.bounds.language.statement import Statement
 
 from .. import kernel
 from ..kernel.core.check import assume
@@ -19,9 +23,7 @@ from ..kernel.core.expression import Evaluator, free
 from ..kernel.core.layers import recorded
 from ..kernel.core.rational import Node, shown
 from ..kernel.proofs.proof import RULES
-
-if TYPE_CHECKING:
-    from fedaudit.bounds.language.statement import Statement
+from ..results.json_fields import Json
 
 __all__ = ["explain", "explain_proof"]
 
@@ -30,10 +32,8 @@ LAYERS = ("core", "losses", "runs", "worlds", "gram", "proofs", "service")  # ea
 Parts = dict[str, list[str]]
 
 
-def explain(certificate: Mapping[str, Any], statement: Statement) -> Parts:
+def explain(certificate: Json, statement: Statement) -> Parts:
     """Heading -> lines, in the order in which a reader checks them. Raises what the kernel raises."""
-    from fedaudit.bounds.formulas.printer import PYTHON, text
-
     claim = read_claim(Node(certificate["claim"], "claim"))
     dropped = tuple(certificate["dropped"])
     with recorded() as loaded:  # from scratch, so that no answer is known already
@@ -73,7 +73,7 @@ def explain(certificate: Mapping[str, Any], statement: Statement) -> Parts:
     }
 
 
-def explain_proof(row: Mapping[str, Any], statement: Statement) -> Parts:
+def explain_proof(row: Json, statement: Statement) -> Parts:
     """The chain of trust of an accepted proof, from its row: at most ten lines."""
     used = cast("dict[str, int]", row["rules"])
     rules = {RULES[name].__module__.removeprefix(f"{kernel.__name__}.") for name in used}
@@ -110,8 +110,6 @@ def _length(file: Path) -> int:
 
 
 def _method(statement: Statement) -> list[str]:
-    from fedaudit.bounds.formulas.algorithm_box import algorithm, measures
-
     if isinstance(statement.method, str):
         return [f"the world {statement.method!r}, whose module says what it computes"]
     return algorithm(statement.method) + measures(statement.method)

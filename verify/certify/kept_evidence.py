@@ -10,11 +10,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
+from typing import TYPE_CHECKING, Literal, TypeAlias, cast
 
 from ..kernel.core.rational import shown
 from ..results.evidence import Piece, pieces
 from ..results.file_names import PROOFS, WORST, proof_file, slug
+from ..results.json_fields import Json, JsonObject
 from ..results.row import Ends, Row
 from .proof_files import Judged, Shelf
 from .sandbox import Checker
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 
 __all__ = ["End", "Judgement", "Kept", "told"]
 
-Judgement: TypeAlias = dict[str, Any]  # a row of `certify`
+Judgement: TypeAlias = JsonObject  # a row of `certify`
 NEAR = Fraction(1, 10**9)  # how far a float may be from the number that it stands for, relative to that
 SIZES = ("C", "E", "T", "m")
 
@@ -62,13 +63,13 @@ class End:
         pairs = (part.rpartition(" ") for part in self.ends.name.split(", "))
         return {letter: number for letter, _, number in pairs}
 
-    def differs(self, data: Mapping[str, Any], lhs: object, rhs: object) -> str:
+    def differs(self, data: Json, lhs: object, rhs: object) -> str:
         """Why a file that the kernel accepted is not this end; empty where it is."""
         if data.get("statement") != self.id:
             return f"got a file of {shown(data.get('statement'))}, expected one of {self.id}"
         if ("factor" in data) != (self.which == "upper"):
             return f"got the other end, expected the {self.which} one"
-        where = cast("Mapping[str, Any]", data["instance"] if self.which == "lower" else data["point"])
+        where = cast("Json", data["instance"] if self.which == "lower" else data["point"])
         place = cast("dict[str, int]", data["at"])
         if self.relation not in (None, place["relation"] + 1):
             return f"got relation {place['relation'] + 1}, expected the one that audit.json tells"
@@ -86,16 +87,16 @@ def _within(value: Fraction, low: Fraction, high: Fraction, exact: bool) -> bool
     return low - room <= value <= high + room
 
 
-def _elsewhere(point: Mapping[str, str], data: Mapping[str, Any], where: Mapping[str, Any]) -> str:
+def _elsewhere(point: Mapping[str, str], data: Json, where: Json) -> str:
     """A size, constant, step size, weight or index of a file that is not the one which audit.json tells."""
     letters = cast("dict[str, str]", data["claim"].get("method", {}).get("names", {}))
-    sizes = {**where, **cast("dict[str, Any]", where.get("participation", {}))}
+    sizes = {**where, **cast("JsonObject", where.get("participation", {}))}
     told = {name: [sizes[name]] for name in SIZES if name in sizes}
     told |= {letter: told[size] for letter, size in letters.items() if size in told}
     told |= {"p": where["p"]} if "p" in where else {}
     for part in ("constants", "parameters", "steps"):
-        told |= {name: list(_leaves(x)) for name, x in cast("dict[str, Any]", where.get(part, {})).items()}
-    told |= {name: [n] for name, n in cast("dict[str, Any]", data["at"]).items() if name != "relation"}
+        told |= {name: list(_leaves(x)) for name, x in cast("JsonObject", where.get(part, {})).items()}
+    told |= {name: [n] for name, n in cast("JsonObject", data["at"]).items() if name != "relation"}
     for name, said in point.items():
         values, own = [_number(one) for one in said.split()], [_number(x) for x in told.get(name, ())]
         if name in told and None not in values and own not in (values, values * len(own)):
@@ -120,7 +121,7 @@ def _number(text: object) -> Fraction | None:
         return None
 
 
-def _attained(data: Mapping[str, Any], lhs: object, rhs: object) -> tuple[Fraction, Fraction]:
+def _attained(data: Json, lhs: object, rhs: object) -> tuple[Fraction, Fraction]:
     """Between which numbers the smaller side over the larger one lies, as the relation orders them."""
     relation = data["claim"]["then"][data["at"]["relation"]][0]
     small, large = (rhs, lhs) if relation in (">=", ">") else (lhs, rhs)
@@ -158,7 +159,7 @@ class Kept:
     path: Path
     known: Mapping[str, Statement]
     checker: Checker
-    judge: Callable[[str], tuple[Judgement, Mapping[str, Any]]]
+    judge: Callable[[str], tuple[Judgement, Json]]
     row: Callable[..., Judgement]
 
     def rows(self, rows: Sequence[Row]) -> list[Judgement]:

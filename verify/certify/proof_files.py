@@ -9,19 +9,19 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import cast
+
+from fedaudit.bounds.language.statement import Statement
 
 from ..kernel import Malformed, load
 from ..kernel.core.claim import read as read_claim
 from ..kernel.core.rational import Node
 from ..kernel.proofs.proof import is_one
 from ..kernel.service.files import read_text
+from ..proposals.z3_lines import doubtful
 from ..results.file_names import lines_trusted, slug
 from ..search.claim_identity import TIGHTENED, claim_of, restates
 from .sandbox import Answer, Checker
-
-if TYPE_CHECKING:
-    from fedaudit.bounds.language.statement import Statement
 
 __all__ = ["BYTES", "Judged", "Shelf", "read", "rests_on"]
 
@@ -133,8 +133,6 @@ def rests_on(statement: Statement) -> str | None:
 
 
 def _doubtful(fields: Mapping[str, object], cited: Mapping[str, Judged]) -> str:
-    from ..proposals.z3_lines import doubtful
-
     return doubtful(fields, {name: read_claim(Node(one.claim, "claim")) for name, one in cited.items()})
 
 

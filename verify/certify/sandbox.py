@@ -18,6 +18,7 @@ from fedaudit.errors import UserError
 
 from ..kernel.core.rational import BYTES
 from ..kernel.service.serve import READY, REPLY, REQUEST
+from ..results.json_fields import JsonObject
 
 __all__ = ["LIMIT", "Answer", "Checker", "Limit"]
 
@@ -115,7 +116,7 @@ class Checker:
         finally:
             _stream(process.stdout).close()
 
-    def _exchange(self, text: bytes) -> dict[str, Any]:
+    def _exchange(self, text: bytes) -> JsonObject:
         process = self._process or self._started()
         seconds = self.limit.seconds
         try:
@@ -149,7 +150,7 @@ class Checker:
             _kill(self._process)
         self.close()
 
-    def _understood(self, raw: dict[str, Any]) -> Answer:
+    def _understood(self, raw: JsonObject) -> Answer:
         match raw["outcome"]:
             case "accepted":
                 lists = {name: tuple(raw.get(name, ())) for name in ("trusted", "cites")}

@@ -5,7 +5,7 @@ The kernel has accepted the certificate before; here its world is asked again, t
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -14,18 +14,19 @@ from ..kernel.core.claim import read as read_claim
 from ..kernel.core.expression import Evaluator, parse
 from ..kernel.core.rational import Malformed, Node, Rejected
 from ..kernel.worlds.order import Paths
+from ..results.json_fields import Json, JsonObject
 
 __all__ = ["Part", "Rank", "Sides", "sides"]
 
 READ = 8  # quantities that are listed
-Json = Any  # a tree of the claim
+Tree = Any  # a tree of the claim
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
     """A piece of a claim, as its tree, and its value."""
 
-    tree: Json
+    tree: Tree
     value: str
 
 
@@ -49,7 +50,7 @@ class Sides:
     ranks: tuple[Rank, Rank] | None = None
 
 
-def sides(certificate: Mapping[str, Any]) -> Sides | None:
+def sides(certificate: Json) -> Sides | None:
     """The parts of an accepted certificate's relation; None where the kernel does not say them."""
     try:
         return _sides(certificate)
@@ -57,7 +58,7 @@ def sides(certificate: Mapping[str, Any]) -> Sides | None:
         return None
 
 
-def _sides(certificate: Mapping[str, Any]) -> Sides:
+def _sides(certificate: Json) -> Sides:
     claim = read_claim(Node(certificate["claim"], "claim"))
     world = kernel.world(certificate["claim"], certificate["instance"])
     at = dict(certificate["at"])
@@ -69,7 +70,7 @@ def _sides(certificate: Mapping[str, Any]) -> Sides:
         return Sides(relation, ranks=(Rank(x[0], str(x[1]), str(x[2])), Rank(y[0], str(y[1]), str(y[2]))))
     evaluator = Evaluator(world, claim.domains)
 
-    def part(tree: Json) -> Part:
+    def part(tree: Tree) -> Part:
         return Part(tree, kernel.claimed(evaluator.value(parse(Node(tree, "claim.then")), at)))
 
     named = {*_given(certificate["instance"]), *at}
@@ -82,15 +83,15 @@ def _sides(certificate: Mapping[str, Any]) -> Sides:
     )
 
 
-def _given(instance: Mapping[str, Any]) -> set[str]:
+def _given(instance: Json) -> set[str]:
     """Symbols whose numbers the instance states."""
     named = {name for name, value in instance.items() if not isinstance(value, dict | list)}
     for group in ("constants", "parameters", "values", "sizes"):
-        named |= set(cast("dict[str, Any]", instance.get(group) or {}))
+        named |= set(cast("JsonObject", instance.get(group) or {}))
     return named
 
 
-def _read(tree: Json) -> Iterator[Json]:
+def _read(tree: Tree) -> Iterator[Tree]:
     """Symbols and quantities of a tree; what a sum runs over has no number of its own."""
     if isinstance(tree, str):
         if tree[:1].isalpha():
@@ -104,10 +105,10 @@ def _read(tree: Json) -> Iterator[Json]:
                 yield from _read(arg)
 
 
-def _unique(trees: list[Json]) -> list[Json]:
+def _unique(trees: list[Tree]) -> list[Tree]:
     return [tree for n, tree in enumerate(trees) if tree not in trees[:n]]
 
 
-def _terms(tree: Json) -> list[Json]:
+def _terms(tree: Tree) -> list[Tree]:
     """What a side is the sum of."""
     return cast("list[Any]", tree[1:]) if isinstance(tree, list) and tree[0] == "+" else [tree]

@@ -13,17 +13,21 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import cast
 
+from fedaudit.bounds.catalogue.discovery import catalogue
+from fedaudit.bounds.formulas.statement_text import printed
+from fedaudit.bounds.language.statement import Statement
+
+from ..kernel import Malformed, load
 from ..results.audit_json import Document
 from ..results.file_names import PROOFS, proof_file
+from ..results.json_fields import Json, JsonObject
 from ..results.regular_file import Unreadable, inside
 from ..results.row import Held, LiteralReading, Printed, Row, read_printed
+from .command import certify
 from .proof_files import Shelf
 from .sandbox import Checker
-
-if TYPE_CHECKING:
-    from fedaudit.bounds.language.statement import Statement
 
 __all__ = ["Checked", "Literally", "Rechecker", "Standing", "own_row", "recheck"]
 
@@ -39,7 +43,7 @@ class Standing:
 
     kind: str  # own, filed, replayed, uncompared, unverified
     reason: str = ""
-    certificate: Mapping[str, Any] | None = field(default=None, compare=False)  # only one that was accepted
+    certificate: Json | None = field(default=None, compare=False)  # only one that was accepted
 
     @property
     def accepted(self) -> bool:
@@ -95,7 +99,7 @@ class Answer:
     reason: str = ""
     dropped: tuple[str, ...] = ()
     compared: bool = True  # with the catalogue's claim
-    certificate: Mapping[str, Any] | None = None
+    certificate: Json | None = None
 
     def standing(self, droppable: tuple[str, ...], *, finding: bool) -> Standing:
         """What it is worth for a verdict; a finding about the text is less than a refutation of it."""
@@ -177,13 +181,11 @@ class Rechecker:
         return self.answers[identifier, text]
 
     def _asked(self, identifier: str, text: str) -> Answer:
-        from ..kernel import Malformed, load
-
         try:
             data = load(text)
         except Malformed as error:
             return _no(f"its certificate is none: {error}")
-        held = cast("dict[str, Any]", data) if isinstance(data, dict) else {}
+        held = cast("JsonObject", data) if isinstance(data, dict) else {}
         if held.get("statement") != identifier:
             return _no("its certificate is about another statement")
         if time.monotonic() > self.end:
@@ -195,7 +197,7 @@ def _no(reason: str) -> Answer:
     return Answer(replayed=False, refutes=False, reason=reason)
 
 
-def _ask(data: Mapping[str, Any], checker: Checker, *, compared: bool) -> Answer:
+def _ask(data: Json, checker: Checker, *, compared: bool) -> Answer:
     """The kernel's answer, within its limits; a statement that no catalogue holds is compared with nothing."""
     if not compared:
         answer = checker.ask(data)
@@ -204,8 +206,6 @@ def _ask(data: Mapping[str, Any], checker: Checker, *, compared: bool) -> Answer
         if answer.lhs is None:
             return _no(NO_COUNTEREXAMPLE)
         return Answer(replayed=True, refutes=True, dropped=answer.dropped, compared=False, certificate=data)
-    from .command import certify
-
     row = certify(data, "certificate", (), checker)
     reason = f"its certificate is {'none' if row['malformed'] else 'rejected'}: {row['reason']}"
     if row["what"] in (None, "contradiction"):
@@ -218,8 +218,6 @@ def _ask(data: Mapping[str, Any], checker: Checker, *, compared: bool) -> Answer
 @cache
 def _catalogue_text(identifier: str) -> Printed | None:
     """A statement as the catalogue prints it; None if it holds none of this id."""
-    from fedaudit.bounds.formulas.statement_text import printed
-
     statement = _catalogue().get(identifier)
     return None if statement is None else read_printed(printed(statement))
 
@@ -232,17 +230,13 @@ def _catalogue_repair(identifier: str) -> str | None:
 
 @cache
 def _catalogue() -> Mapping[str, Statement]:
-    from fedaudit.bounds.catalogue.discovery import catalogue
-
     return catalogue()
 
 
-def _held(root: Path, name: Held) -> Mapping[str, Any] | None:
+def _held(root: Path, name: Held) -> Json | None:
     """A certificate of our own, to be shown."""
-    from ..kernel import Malformed, load
-
     try:
         found = load(inside(root, name, BYTES).decode()) if isinstance(name, str) else name
     except (Unreadable, UnicodeDecodeError, Malformed):
         return None
-    return cast("dict[str, Any]", found) if isinstance(found, dict) else None
+    return cast("JsonObject", found) if isinstance(found, dict) else None

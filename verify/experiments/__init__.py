@@ -15,7 +15,9 @@ from typing import Any, Protocol, TypeAlias
 
 from fedaudit.errors import UserError
 
-TableRow: TypeAlias = dict[str, Any]  # column -> a number, a word or a list of numbers: JSON data
+from ..results.json_fields import JsonObject
+
+TableRow: TypeAlias = JsonObject  # column -> a number, a word or a list of numbers: JSON data
 
 
 class Picture(Protocol):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
@@ -12,6 +11,7 @@ from fedaudit.bounds.formulas.statement_text import relations_latex
 from fedaudit.bounds.language.statement import Statement
 from fedaudit.errors import UserError
 
+from ..results.json_fields import JsonObject
 from ..search.climb import VIOLATION, Found
 from ..search.genome import Genome, draw
 from ..search.rationalise import certificate, certify
@@ -71,7 +71,7 @@ def cloud(
     )
 
 
-def against(reading: Reading, world: Setting, seed: int) -> dict[str, Any] | None:
+def against(reading: Reading, world: Setting, seed: int) -> JsonObject | None:
     """A certificate against the claim, if one of the cloud's instances violates it and the kernel agrees."""
     scores = [score(reading, world, shape, genome) for shape, genome in _drawn(reading, world, seed)]
     violations = [Found(s, int(row)) for s in scores for row in np.flatnonzero(s.margin > VIOLATION)]

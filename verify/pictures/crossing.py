@@ -18,6 +18,7 @@ from fedaudit.bounds.formulas.statement_text import relations_latex, sides_latex
 from fedaudit.bounds.language.statement import Statement
 
 from .. import kernel
+from ..results.json_fields import Json, JsonObject
 from ..search.claim_index import resolved_sides, round_of
 from ..search.tree_arrays import Array, Table
 from ..settings.base import Reading
@@ -32,8 +33,8 @@ CHEAP, DEAR = 300, 4000  # clients × steps of a run that is replayed at many po
 DECADES = (8, 12, 18)  # of n along a growth path
 TALLEST = 1e100  # sides of which also the ratio is well inside the floats that an axis can mark
 
-Instance = dict[str, Any]
-Certificate = Mapping[str, Any]
+Instance = JsonObject
+Certificate = Json
 Point = tuple[float, float, float]  # x, lhs, rhs
 Replays = Mapping[Fraction, tuple[float, float] | None]  # factor of a number -> both sides; None: not admitted
 
@@ -206,7 +207,7 @@ def _numbers(instance: Instance) -> Iterator[tuple[str, Callable[[Fraction], Ins
 def _times(value: Any, x: Fraction) -> Any:
     """Returns JSON data with all its rationals times x."""
     if isinstance(value, dict):
-        return {k: _times(v, x) for k, v in cast("dict[str, Any]", value).items()}
+        return {k: _times(v, x) for k, v in cast("JsonObject", value).items()}
     if isinstance(value, list):
         return [_times(v, x) for v in cast("list[Any]", value)]
     if isinstance(value, str):
@@ -236,8 +237,8 @@ def _over(
     return ReplaysAlong(points, label, own or 1.0, True, where)
 
 
-def _part(instance: Instance, name: str) -> dict[str, Any]:
-    return cast("dict[str, Any]", instance.get(name) or {})
+def _part(instance: Instance, name: str) -> JsonObject:
+    return cast("JsonObject", instance.get(name) or {})
 
 
 def _magnitude(instance: Instance, name: str) -> float | None:

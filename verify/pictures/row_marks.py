@@ -5,17 +5,17 @@ Rows are read here and nowhere else in this folder.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from fractions import Fraction
-from typing import Any, cast
+from typing import cast
 
+from ..results.json_fields import Json
 from .certified_number import number
 from .kinds import Mark
 from .worst_marks import WorstMark
 
 __all__ = ["Row", "counterexample_of", "has_worst_cases", "largest_exact", "tightest_at", "tightest_of", "worst_of"]
 
-Row = Mapping[str, Any]
+Row = Json
 
 
 def counterexample_of(row: Row) -> object:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -17,7 +17,7 @@ from fedaudit.bounds.proofs.step_decisions import Decided
 from ..moves.kernel_proof import Proof, Unproved
 from ..moves.premise_trials import Tried
 from ..moves.repair import Answer
-from .json_fields import write
+from .json_fields import Json, JsonObject, write
 from .row import DerivedGap, DerivedPart, DerivedStep, DerivedTerm, DerivedWay, LintLine, LiteralReading, Row
 from .tried_sizes import Size, merged
 from .verdicts import Counterexample, Proved, Refuted, Undecided, Verdict
@@ -44,7 +44,7 @@ class Linted(Recorded):
     def __iter__(self) -> Iterator[LintFinding]:
         return iter(self.findings)
 
-    def to_records(self) -> list[dict[str, Any]]:
+    def to_records(self) -> list[JsonObject]:
         """One row per finding."""
         return [{"id": self.id, **write(line)} for line in self.lines()]
 
@@ -55,7 +55,7 @@ class Linted(Recorded):
         """The findings as a row has them."""
         return tuple(LintLine(finding.rule, finding.message) for finding in self.findings)
 
-    def row(self) -> dict[str, Any]:
+    def row(self) -> JsonObject:
         return {"id": self.id, "findings": [write(line) for line in self.lines()]}
 
 
@@ -93,7 +93,7 @@ class Derivation(Recorded):
         """What a proof lacks that leaves nothing open as far as `derive` sees."""
         return (f"follows, not proved: {self.proof.reason}",) if isinstance(self.proof, Unproved) else ()
 
-    def to_records(self) -> list[dict[str, Any]]:
+    def to_records(self) -> list[JsonObject]:
         """One row per step."""
         steps = [(step.because, write(step)) for step in self.part().steps]
         return [{"id": self.statement.id, **step, "because": "; ".join(because)} for because, step in steps]
@@ -142,7 +142,7 @@ class Derivation(Recorded):
             because=tuple(step.because),
         )
 
-    def row(self) -> dict[str, Any]:
+    def row(self) -> JsonObject:
         return {"id": self.statement.id, **write(self.part())}
 
 
@@ -155,7 +155,7 @@ class Literally:
     literal: Literal["breaks", "survives", "undecided", "not-tried"]
     reason: str = ""  # why not tried, or why undecided
     tightness: float | None = None
-    certificate: Mapping[str, Any] | None = None
+    certificate: Json | None = None
     sizes: tuple[Size, ...] = ()
 
     def part(self) -> LiteralReading:
@@ -164,7 +164,7 @@ class Literally:
             self.name, self.literal, self.reason, self.tightness, self.sizes, self.certificate, says=self.says
         )
 
-    def row(self) -> dict[str, Any]:
+    def row(self) -> JsonObject:
         return write(self.part())
 
 
@@ -240,7 +240,7 @@ class Audited(Recorded):
             cited={name: cited.file for name, cited in proof.cited.items()} if proof else {},
         )
 
-    def row(self) -> dict[str, Any]:
+    def row(self) -> JsonObject:
         return self.record().to_json()
 
     def _repr_html_(self) -> str:

@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import MISSING, dataclass, field, fields
 from functools import cache
-from typing import Any, Generic, TypeVar, cast
+from typing import Any, Generic, TypeAlias, TypeVar, cast
 
 from .json_node import Node
 
@@ -33,6 +33,7 @@ __all__ = [
     "WHOLE",
     "Codec",
     "Json",
+    "JsonObject",
     "listed",
     "needed",
     "never",
@@ -44,7 +45,8 @@ __all__ = [
 ]
 
 T = TypeVar("T")
-Json = Mapping[str, Any]  # an object whose fields this program does not look into
+Json: TypeAlias = Mapping[str, Any]  # an object whose fields this program does not look into
+JsonObject: TypeAlias = dict[str, Any]  # one that is being written
 
 
 def _itself(value: object) -> object:
@@ -145,9 +147,9 @@ def read(cls: type[T], node: Node) -> T:
     return cls(**values)
 
 
-def write(value: object) -> dict[str, Any]:
+def write(value: object) -> JsonObject:
     """The record as an object of JSON."""
-    written: dict[str, Any] = {}
+    written: JsonObject = {}
     for place in _places(type(value)):
         content = getattr(value, place.name)
         if place.form.when(value) or content != place.default:

@@ -27,6 +27,7 @@ from .json_fields import (
     WORD,
     Codec,
     Json,
+    JsonObject,
     listed,
     needed,
     never,
@@ -262,7 +263,7 @@ class Ends:
     proof: Held = optional(HELD, None)  # of the upper end
 
     @classmethod
-    def of(cls, row: Mapping[str, Any]) -> Ends:
+    def of(cls, row: Json) -> Ends:
         """The ends that a row of ours says, whose evidence may still be data."""
         more = {name: value for name, value in row.items() if name not in ("point", "ordinary")}
         return cls(tuple(row["point"].items()), **more, ordinary=tuple(row.get("ordinary", {}).items()))
@@ -311,7 +312,7 @@ class Move:
     seed: int | None = optional(WHOLE, None)
 
     @property
-    def more(self) -> dict[str, Any]:
+    def more(self) -> JsonObject:
         """What a page shows as it is, for there is no better place for it."""
         return {name: value for name, value in write(self).items() if name in BESIDES and value not in (None, "")}
 
@@ -337,7 +338,7 @@ def _read_findings(node: Node) -> tuple[LintLine, ...]:
     return () if findings is None else FINDINGS.read(findings)
 
 
-def _write_findings(findings: tuple[LintLine, ...]) -> dict[str, Any]:
+def _write_findings(findings: tuple[LintLine, ...]) -> JsonObject:
     return {"findings": FINDINGS.write(findings)}
 
 
@@ -395,7 +396,7 @@ class Row:
         """The searches by name, as far as there are any."""
         return tuple((name, move) for name, move in (("verify", self.verify), ("hunt", self.hunt)) if move is not None)
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> JsonObject:
         """The row as audit.json and `--json` have it; of one move alone, the row of that move."""
         if self.verdict:
             return write(self)

@@ -5,10 +5,11 @@ Floats tell it. The tightness of a row is the kernel's where it replayed an inst
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from math import prod
-from typing import Any
+
+from .json_fields import Json, JsonObject
 
 __all__ = ["TOLD", "Counts", "Size", "merged"]
 
@@ -26,7 +27,7 @@ class Size:
     within: float | None = None  # the same, of those on which floats see the claim hold
 
     @classmethod
-    def of(cls, row: Mapping[str, Any]) -> Size:
+    def of(cls, row: Json) -> Size:
         """The size that a row of ours tells."""
         counts = tuple((name, n) for name, n in row.items() if name not in TOLD)
         return cls(counts, row["instances"], row["tightness"])
@@ -35,7 +36,7 @@ class Size:
         """Where the kernel saw no violation, what floats take for one counts for nothing."""
         return replace(self, tightness=self.within)
 
-    def row(self) -> dict[str, Any]:
+    def row(self) -> JsonObject:
         return {**dict(self.counts), "instances": self.instances, "tightness": self.tightness}
 
 

@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Literal, TypeAlias
 
@@ -14,7 +13,7 @@ from fedaudit.bounds.language.row_list import Recorded
 
 from ..moves.kernel_proof import Proof
 from .file_names import lines_trusted
-from .json_fields import write
+from .json_fields import Json, JsonObject, write
 from .row import Ends, Horizon, Move
 from .tried_sizes import Size
 
@@ -50,7 +49,7 @@ class Search:
     seed: int = 0
     seconds: float = 0.0
     how: str | None = None
-    statistical: Mapping[str, Any] | None = None  # what sampling saw besides
+    statistical: Json | None = None  # what sampling saw besides
     sizes: tuple[Size, ...] = ()  # none where instances have no sizes
     covered: tuple[int, int] = (0, 0)  # shapes that were tried, of how many
     worst: tuple[Ends, ...] = ()  # at ordinary points: over all functions and dimensions, or by a search
@@ -93,7 +92,7 @@ class Search:
 class Counterexample:
     """An admissible instance on which the formula of a claim fails; the kernel accepted its certificate."""
 
-    certificate: Mapping[str, Any]
+    certificate: Json
     tightness: float | None  # lhs/rhs on the instance before it was shrunk
     persists: tuple[Horizon, ...] = ()  # longer runs on which the same problem refutes too
     persists_until: str = ""  # what ended that list
@@ -114,7 +113,7 @@ class _Judgement(Recorded):
     def move(self) -> Move:
         """What a row of an audit says of it."""
 
-    def row(self) -> dict[str, Any]:
+    def row(self) -> JsonObject:
         return {"id": self.id, **write(self.move())}
 
 
@@ -139,7 +138,7 @@ class Refuted(_Judgement):
         return self.counterexample.tightness
 
     @property
-    def certificate(self) -> Mapping[str, Any]:
+    def certificate(self) -> Json:
         return self.counterexample.certificate
 
     @property
@@ -191,7 +190,7 @@ class Survived(_Judgement):
     verdict: ClassVar[str] = "survived"
     id: str
     tightness: float | None
-    tightest: Mapping[str, Any] | None = None
+    tightest: Json | None = None
     evidence: Evidence = "numerical"
     search: Search = field(default_factory=Search)
 
@@ -218,7 +217,7 @@ class Undecided(_Judgement):
     reason: str
     evidence: Evidence = "numerical"
     tightness: float | None = None
-    tightest: Mapping[str, Any] | None = None
+    tightest: Json | None = None
     counterexample: Counterexample | None = None
     search: Search = field(default_factory=Search)
 
@@ -237,7 +236,7 @@ class Observed(_Judgement):
     id: str
     reason: str
     under: tuple[str, ...] = ()  # readings that were settled after looking
-    seen: tuple[Mapping[str, Any], ...] = ()
+    seen: tuple[Json, ...] = ()
     search: Search = field(default_factory=Search)
     evidence: Evidence = "numerical"
     tightness: float | None = None

@@ -16,6 +16,7 @@ import numpy as np
 
 from fedaudit.problems.losses.quadratics import Quadratics
 from fedaudit.problems.losses.ridge_logistic import RidgeLogistic, clients, two_classes
+from fedaudit.verify.results.json_fields import Json
 
 from ...search.seeds import seed_for
 from ...search.tree_arrays import Array
@@ -57,7 +58,7 @@ class Clients:
     start: Array
     mu: float
     L: float
-    noise: Mapping[str, Any]
+    noise: Json
 
     def sizes(self, how: str) -> Array:
         """Step sizes, one per local step."""

@@ -333,9 +333,9 @@ def __getattr__(name: str) -> Any:
         return version("fedaudit")
     if name not in _HOME:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    found = getattr(import_module(_HOME[name], __name__), name)
-    globals()[name] = found
-    return found
+    value = getattr(import_module(_HOME[name], __name__), name)
+    globals()[name] = value
+    return value
 
 
 def __dir__() -> list[str]:

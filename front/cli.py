@@ -34,10 +34,10 @@ Row = JsonObject
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line; returns the exit status."""
-    given = list(sys.argv[1:] if argv is None else argv)
+    words = list(sys.argv[1:] if argv is None else argv)
     _streams()
     try:
-        status = _dispatch(given)
+        status = _dispatch(words)
         sys.stdout.flush()
         return status
     except KeyboardInterrupt:
@@ -78,11 +78,13 @@ def _drop_output() -> None:
 
 
 def _dispatch(given: Sequence[str]) -> int:
-    known = list(HELP)
+    known_commands = list(HELP)
     if any("\0" in argument for argument in given):
         raise UserError("an argument with a NUL byte", "arguments without one", "leave it out")
-    if given and not given[0].startswith("-") and given[0] not in known:
-        raise UserError(f"the command {given[0]!r}", f"one of {', '.join(known)}", nearest(given[0], known))
+    if given and not given[0].startswith("-") and given[0] not in known_commands:
+        raise UserError(
+            f"the command {given[0]!r}", f"one of {', '.join(known_commands)}", nearest(given[0], known_commands)
+        )
     arguments = parser().parse_args(with_values(given))
     if arguments.version:
         from importlib.metadata import version
@@ -90,7 +92,7 @@ def _dispatch(given: Sequence[str]) -> int:
         print(f"fedaudit {version('fedaudit')}")
         return 0
     if arguments.command is None:
-        raise UserError("no command", f"one of {', '.join(known)}", "`fedaudit --help` shows where to start")
+        raise UserError("no command", f"one of {', '.join(known_commands)}", "`fedaudit --help` shows where to start")
     if arguments.command in RUNS:
         from .commands.move_commands import run_move
         from .running.runner import Interrupted
@@ -146,12 +148,12 @@ def _methods(arguments: argparse.Namespace) -> int:
 
     from .commands.methods import described, full_row, row
 
-    found = find_methods(arguments.selectors)
+    boxes = find_methods(arguments.selectors)
     if arguments.json:
-        return print_json([(full_row if arguments.selectors else row)(paper, m) for paper, m in found])
+        return print_json([(full_row if arguments.selectors else row)(paper, m) for paper, m in boxes])
     if not arguments.selectors and not arguments.latex:
-        return _columns([row(paper, m) for paper, m in found], ("id", "paper", "title", "where"))
-    print("\n\n".join(box(m, as_latex=True) if arguments.latex else described(m) for _, m in found))
+        return _columns([row(paper, m) for paper, m in boxes], ("id", "paper", "title", "where"))
+    print("\n\n".join(box(m, as_latex=True) if arguments.latex else described(m) for _, m in boxes))
     return 0
 
 
@@ -167,22 +169,22 @@ def _assumptions(arguments: argparse.Namespace) -> int:
     from fedaudit.bounds.language.assumptions import ASSUMPTIONS
 
     rows: list[Row] = [
-        {"id": name, "about": known.about, "constants": known.constants, "asks": known.asks}
-        for name, known in ASSUMPTIONS.items()
+        {"id": name, "about": record.about, "constants": record.constants, "asks": record.asks}
+        for name, record in ASSUMPTIONS.items()
     ]
     for name in arguments.names:
         if not any(name in (row["id"], row["about"]) for row in rows):
-            known = sorted({row[key] for row in rows for key in ("id", "about")})
-            raise UserError(name, "an assumption that a run understands", nearest(name, known))
+            row_names = sorted({row[key] for row in rows for key in ("id", "about")})
+            raise UserError(name, "an assumption that a run understands", nearest(name, row_names))
     chosen = [row for row in rows if not arguments.names or {row["id"], row["about"]} & set(arguments.names)]
     return print_json(chosen) if arguments.json else _columns(chosen, ("id", "about", "constants", "asks"))
 
 
 def _show(arguments: argparse.Namespace) -> int:
-    made = show.show(arguments)
-    if not isinstance(made, str):
-        return print_json(made)
-    print(made)
+    answer = show.show(arguments)
+    if not isinstance(answer, str):
+        return print_json(answer)
+    print(answer)
     return 0
 
 
@@ -196,11 +198,11 @@ def _bound(arguments: argparse.Namespace) -> int:
     from .commands.listing import find
 
     names = [*arguments.selectors, *arguments.compare]
-    found = [find([name]) for name in names]
-    for name, those in zip(names, found, strict=True):
+    selected = [find([name]) for name in names]
+    for name, those in zip(names, selected, strict=True):
         if len(those) != 1:
             raise UserError(f"{name}, which names {len(those)} statements", "one id", "pick one of them")
-    answer = asked([s for (s,) in found], arguments.values, arguments.minimise, elastic=arguments.sensitivity)
+    answer = asked([s for (s,) in selected], arguments.values, arguments.minimise, elastic=arguments.sensitivity)
     if arguments.json:
         return print_json(as_rows(answer))
     print(as_csv(answer) if arguments.csv else as_text(answer), end="" if arguments.csv else "\n")
@@ -327,16 +329,16 @@ def _compare(arguments: argparse.Namespace) -> int:
     paths = [existing_path(path) for path in (arguments.a, arguments.b)]
     before, after = (read_file(path) for path in paths)
     changes = compare(before, after)
-    found = rows(changes)
+    changed = rows(changes)
     for path, document in zip(paths, (before, after), strict=True):
         ids = [row.id for row in document.statements]
         if line := whose(str(path), ids, own_rows(path / AUDIT if path.is_dir() else path)):
             complain(line, 0)
     if arguments.json:
-        print_json(found)
+        print_json(changed)
     else:
         table(changes, totals(before, after))
-    return int(any(row["worse"] for row in found))
+    return int(any(row["worse"] for row in changed))
 
 
 def _certify(arguments: argparse.Namespace) -> int:
@@ -395,10 +397,10 @@ def _plot(arguments: argparse.Namespace) -> int:
     from .running.runner import one_thread
 
     seed, name = seed_of(arguments.seed), str(arguments.selectors[0])
-    found = [] if name in PICTURES else find([name])
-    if len(found) != 1 and name not in PICTURES:
-        raise UserError(f"{name}, which names {len(found)} statements", "one id", "pick one of them")
-    path = output_path(f"{slug(found[0].id) if found else name}.png" if arguments.out is None else arguments.out)
+    chosen = [] if name in PICTURES else find([name])
+    if len(chosen) != 1 and name not in PICTURES:
+        raise UserError(f"{name}, which names {len(chosen)} statements", "one id", "pick one of them")
+    path = output_path(f"{slug(chosen[0].id) if chosen else name}.png" if arguments.out is None else arguments.out)
     if path.suffix not in (".png", ".svg", ".pdf"):
         raise UserError(f"--out {path}", "a name that ends in .png, .svg or .pdf", "rename it")
     if path.is_dir() or not path.parent.is_dir():
@@ -407,7 +409,7 @@ def _plot(arguments: argparse.Namespace) -> int:
     if len(several) != 1:
         raise UserError(f"{len(several)} combinations of values", "one value for each symbol", "make several pictures")
     values = several[0]
-    if values and not found:
+    if values and not chosen:
         raise UserError(f"{name} with values", "a statement", "leave the values out")
     one_thread()
     from fedaudit.figures.drawing import draw, image
@@ -417,10 +419,10 @@ def _plot(arguments: argparse.Namespace) -> int:
         picture,
     )
 
-    if found and values:
-        figure = draw(curves_at(found[0], values, seed))
+    if chosen and values:
+        figure = draw(curves_at(chosen[0], values, seed))
     else:
-        figure = draw(picture(found[0], seed)) if found else getattr(pictures, name.replace("-", "_"))(seed)
+        figure = draw(picture(chosen[0], seed)) if chosen else getattr(pictures, name.replace("-", "_"))(seed)
     write(path, image(figure, path.suffix[1:]))
     print(path)
     return 0

@@ -119,15 +119,15 @@ class Parser(argparse.ArgumentParser):
 
 def parser() -> Parser:
     """The parser of every command."""
-    made = Parser(
+    top = Parser(
         prog="fedaudit",
         description=ABOUT,
         epilog=TEACH,
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
-    made.add_argument("--version", action="store_true", help="print the version")
-    commands = made.add_subparsers(dest="command", metavar="COMMAND", title="commands", parser_class=Parser)
+    top.add_argument("--version", action="store_true", help="print the version")
+    commands = top.add_subparsers(dest="command", metavar="COMMAND", title="commands", parser_class=Parser)
 
     def command(name: str, **kwargs: Any) -> argparse.ArgumentParser:
         return commands.add_parser(name, help=HELP[name], description=HELP[name], allow_abbrev=False, **kwargs)
@@ -241,7 +241,7 @@ def parser() -> Parser:
     for which in ("A", "B"):
         sub.add_argument(which.lower(), metavar=f"{which}.json", help="the audit.json of an audit, or its folder")
     _json(sub)
-    return made
+    return top
 
 
 def _values(sub: argparse.ArgumentParser) -> None:

@@ -49,9 +49,9 @@ def main(arguments: Sequence[str]) -> int:
     text = readme.read_text(encoding="utf-8")
     if line := whose(str(folder), [row["id"] for row in document["statements"]], own_rows(folder / "audit.json")):
         print(line, file=sys.stderr)
-    made = table(document, ids)
-    readme.write_text(BLOCK.sub(lambda found: found[1] + made + found[2], text), encoding="utf-8")
-    print(made, end="")
+    written = table(document, ids)
+    readme.write_text(BLOCK.sub(lambda found: found[1] + written + found[2], text), encoding="utf-8")
+    print(written, end="")
     return 0
 
 

@@ -77,8 +77,8 @@ def lint(claim: Statement | str) -> Linted:
     from fedaudit.bounds.lint.checks import lint as look
     from fedaudit.verify.results.audit_result import Linted
 
-    found = catalogue.given(claim)
-    return Linted(found.id, look(found, catalogue.catalogue([found])))
+    statement = catalogue.given(claim)
+    return Linted(statement.id, look(statement, catalogue.catalogue([statement])))
 
 
 def derive(claim: Statement | str) -> Derivation:
@@ -93,11 +93,11 @@ def derive(claim: Statement | str) -> Derivation:
     from fedaudit.verify.moves.kernel_proof import prove
     from fedaudit.verify.results.audit_result import Derivation
 
-    found = catalogue.given(claim)
-    check(found)
-    known = catalogue.catalogue([found])
-    made = decide(found, known)
-    return Derivation(found, made, proof=prove(found, known) if made.proved else None)
+    statement = catalogue.given(claim)
+    check(statement)
+    statements = catalogue.catalogue([statement])
+    derivation = decide(statement, statements)
+    return Derivation(statement, derivation, proof=prove(statement, statements) if derivation.proved else None)
 
 
 def prove(claim: Statement | str, *, budget: float = 30.0) -> Found | NotFound:
@@ -110,9 +110,9 @@ def prove(claim: Statement | str, *, budget: float = 30.0) -> Found | NotFound:
     from fedaudit.bounds.lint.wellformed import check
     from fedaudit.verify.prover.finder import search
 
-    found = catalogue.given(claim)
-    check(found)
-    return search(found, budget)
+    statement = catalogue.given(claim)
+    check(statement)
+    return search(statement, budget)
 
 
 def hunt(
@@ -133,8 +133,8 @@ def hunt(
 
     >>> import fedaudit as fa
     >>> match fa.hunt("buttaci/appA-strong-second", budget=0.1):
-    ...     case fa.Refuted(certificate=found):
-    ...         print(found["statement"])
+    ...     case fa.Refuted(certificate=counterexample):
+    ...         print(counterexample["statement"])
     buttaci/appA-strong-second
     """
     from fedaudit.verify.moves.audit import hunt as search
@@ -142,9 +142,9 @@ def hunt(
 
     from ..progress import watched
 
-    found = catalogue.given(claim)
-    with watched(f"hunt {found.id}", progress):
-        return search(found, seed, budget, backend, in_bytes(memory), thorough)
+    statement = catalogue.given(claim)
+    with watched(f"hunt {statement.id}", progress):
+        return search(statement, seed, budget, backend, in_bytes(memory), thorough)
 
 
 def verify(
@@ -182,9 +182,9 @@ def audit(
 
     from ..progress import watched
 
-    found = catalogue.given(claim)
-    with watched(f"audit {found.id}", progress):
-        return all_moves(found, seed, budget, backend, in_bytes(memory), thorough)
+    statement = catalogue.given(claim)
+    with watched(f"audit {statement.id}", progress):
+        return all_moves(statement, seed, budget, backend, in_bytes(memory), thorough)
 
 
 def certify(certificate: str | PathLike[str] | Json, *sources: str | PathLike[str]) -> Certified:
@@ -222,11 +222,11 @@ def plot(claim: Statement | str, *, seed: int = 0, **values: Given) -> Axes:
     from fedaudit.figures.drawing import draw
     from fedaudit.verify.pictures.curves import curves_at, picture
 
-    found = catalogue.given(claim)
+    statement = catalogue.given(claim)
     chosen = points(told(values))
     if len(chosen) != 1:
         raise UserError(f"{len(chosen)} combinations of values", "one value for each symbol", "make several pictures")
-    return draw(curves_at(found, chosen[0], seed) if values else picture(found, seed)).axes[0]
+    return draw(curves_at(statement, chosen[0], seed) if values else picture(statement, seed)).axes[0]
 
 
 def worst(claim: Statement | str, *, measure: str | None = None, scale: str | None = None, **values: Given) -> Worst:

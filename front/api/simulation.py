@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from fedaudit.output import Json, JsonObject
+from fedaudit.output import JsonObject
 
 from ..errors import UserError
 from ..progress import Wanted, told, watched
@@ -72,11 +72,11 @@ class Trajectories:
 
     def __getitem__(self, name: str) -> Array:
         """A measure or a vector by its name."""
-        known = {**self.vectors, **self.measures}
-        if name in known:
-            return known[name]
+        recorded = {**self.vectors, **self.measures}
+        if name in recorded:
+            return recorded[name]
         why = f" ({self.left_out[name]})" if name in self.left_out else ""
-        raise UserError(f"{name!r}{why}", f"one of {', '.join(known)}", "pick one of them")
+        raise UserError(f"{name!r}{why}", f"one of {', '.join(recorded)}", "pick one of them")
 
     def to_records(self) -> list[JsonObject]:
         """One row per round (and repetition) with every measure that is a number there."""
@@ -103,14 +103,14 @@ def simulate(
     *,
     rounds: int,
     steps: int = 1,
-    start: Any = None,
+    start: object = None,
     noise: float = 0.0,
     noise_law: str = "",
     participating: int | None = None,
     repeats: int = 1,
     seed: int = 0,
     progress: Wanted = None,
-    **symbols: Any,
+    **symbols: object,
 ) -> Trajectories:
     """A method on your own problem: `Problem.quadratic(A, b)`, or `Problem(grad=...)` with gradients of your own.
 
@@ -124,8 +124,8 @@ def simulate(
     >>> import numpy as np, fedaudit as fa
     >>> rng = np.random.default_rng(0)
     >>> problem = fa.Problem.quadratic(A=rng.uniform(1, 2, (100, 1000)), b=rng.normal(size=(100, 1000)))
-    >>> made = fa.simulate("fedprox", problem, rounds=20, steps=5, gamma=0.1, alpha=0)  # FedAvg: alpha = 0
-    >>> made["w"].shape, bool(made["gap"][-1] < made["gap"][0] / 100)
+    >>> values = fa.simulate("fedprox", problem, rounds=20, steps=5, gamma=0.1, alpha=0)  # FedAvg: alpha = 0
+    >>> values["w"].shape, bool(values["gap"][-1] < values["gap"][0] / 100)
     ((21, 1000), True)
     """
     from fedaudit.bounds.formulas.lowering import tree
@@ -133,19 +133,19 @@ def simulate(
     from fedaudit.problems.runs.one_path import follow
     from fedaudit.problems.runs.user_problem import Problem as Given
 
-    found = _method(method)
+    algorithm = _method(method)
     if not isinstance(cast("object", problem), Given):
         raise UserError(f"a problem of type {type(problem).__name__}", "a fa.Problem", "write Problem.quadratic(A, b)")
     for name, size in (("rounds", rounds), ("steps", steps), ("repeats", repeats)):
         if isinstance(size, bool) or size < 1:
             raise UserError(f"{name} = {size!r}", "a whole number from 1 on", "give another one")
-    _runs(found)
-    kept, left_out = _measurable(found, problem)
-    data = found.data(tree, kept)
+    _runs(algorithm)
+    kept, left_out = _measurable(algorithm, problem)
+    data = algorithm.data(tree, kept)
     rng = np.random.default_rng(seed)
     C, d = problem.clients, problem.dim
-    drawn = _drawn(found, C, participating, rng)
-    scalar = _scalars(found, symbols, kept, {"C": C, "T": rounds, "E": steps, "m": participating or C})
+    drawn = _drawn(algorithm, C, participating, rng)
+    scalar = _scalars(algorithm, symbols, kept, {"C": C, "T": rounds, "E": steps, "m": participating or C})
     point = np.zeros(d) if start is None else np.asarray(start, dtype=float)
     if point.shape != (d,):
         raise UserError(f"a start of shape {point.shape}", f"({d},)", "give one number per dimension")
@@ -158,7 +158,7 @@ def simulate(
         rounds,
         w_star=None if best is None else np.repeat(best, repeats, axis=0),
     )
-    again = 2 if found.uses("again") else 1
+    again = 2 if algorithm.uses("again") else 1
 
     law = _law(noise_law)
 
@@ -170,13 +170,13 @@ def simulate(
         signs = rng.choice([-1.0, 1.0], size=(1, repeats, again, 1 if law.one_sign else C, 1))
         return (noise * signs * law.directions(C, d)).reshape(1, repeats, again * C, d)
 
-    with watched(f"simulate {found.id}", progress):
-        made = follow(data, setup, kick, drawn, lambda done: told("round", done, rounds))
+    with watched(f"simulate {algorithm.id}", progress):
+        values = follow(data, setup, kick, drawn, lambda done: told("round", done, rounds))
     one = 0 if repeats == 1 else slice(None)
     return Trajectories(
-        found.id,
-        {name: np.asarray(x)[one] for name, x in made.measures.items()},
-        {name: np.asarray(x)[one] for name, x in made.vectors.items()},
+        algorithm.id,
+        {name: np.asarray(x)[one] for name, x in values.measures.items()},
+        {name: np.asarray(x)[one] for name, x in values.vectors.items()},
         repeats,
         left_out,
     )
@@ -200,13 +200,13 @@ def _method(given: Method | str) -> Method:
 
     if isinstance(given, Method):
         return given
-    found = find_methods([given])
-    if len(found) != 1:
-        raise UserError(f"{given}, which names {len(found)} methods", "one id", "`fedaudit methods` lists them")
-    return found[0][1]
+    named_methods = find_methods([given])
+    if len(named_methods) != 1:
+        raise UserError(f"{given}, which names {len(named_methods)} methods", "one id", "`fedaudit methods` lists them")
+    return named_methods[0][1]
 
 
-def _operations(raw: Any) -> Iterator[str]:
+def _operations(raw: object) -> Iterator[str]:
     """The operations in lowered rules or measures."""
     if isinstance(raw, list):
         parts = cast("list[Any]", raw)
@@ -269,7 +269,9 @@ def _drawn(method: Method, C: int, m: int | None, rng: np.random.Generator) -> C
     return drawn
 
 
-def _scalars(method: Method, given: Json, kept: set[str], sizes: Mapping[str, int]) -> Callable[[Any], Any]:
+def _scalars(
+    method: Method, given: Mapping[str, object], kept: set[str], sizes: Mapping[str, int]
+) -> Callable[[Any], Any]:
     """What turns a scalar of the rules into an array (n, T, E)."""
     from fedaudit.bounds.formulas.lowering import tree
     from fedaudit.verify.search.tree_arrays import Evaluator, Quantity, Table
@@ -284,7 +286,7 @@ def _scalars(method: Method, given: Json, kept: set[str], sizes: Mapping[str, in
     wanted = {fixed.get(name, name): axes for name, axes in needed.items()}
     _asked(method, wanted, given)
     ticks = (np.arange(first, first + T), np.arange(E))
-    scalars = {name: np.array([float(given[name])]) for name, axes in wanted.items() if axes == 0}
+    scalars = {name: np.array([float(cast("float", given[name]))]) for name, axes in wanted.items() if axes == 0}
     quantities = {name: Quantity(_filled(name, given[name], ticks[:axes])[None], (first, 0)[:axes])
                   for name, axes in wanted.items() if axes}  # fmt: skip
     for new, old in fixed.items():
@@ -310,7 +312,7 @@ def _symbols(method: Method, kept: set[str], known: set[str]) -> Iterator[tuple[
                 yield cast("Any", symbol).name, 0
 
 
-def _asked(method: Method, wanted: Mapping[str, int], given: Json) -> None:
+def _asked(method: Method, wanted: Mapping[str, int], given: Mapping[str, object]) -> None:
     meanings = {str(symbol): entry.meaning for symbol, entry in method.glossary.items()}
     if missing := [name for name in wanted if name not in given]:
         listed = ", ".join(f"{name} ({meanings.get(name, 'no entry in the glossary')})" for name in missing)
@@ -322,7 +324,7 @@ def _asked(method: Method, wanted: Mapping[str, int], given: Json) -> None:
             raise UserError(f"{name}, which {method.id} does not know", f"{', '.join(wanted) or 'no symbol'}", hint)
 
 
-def _filled(name: str, given: Any, ticks: tuple[Array, ...]) -> Array:
+def _filled(name: str, given: object, ticks: tuple[Array, ...]) -> Array:
     """A quantity at all its indices: from a number, from an array of the first ones, or from a function."""
     shape = tuple(len(axis) for axis in ticks)
     if callable(given):

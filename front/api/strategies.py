@@ -40,8 +40,8 @@ def values(gene: Gene) -> st.SearchStrategy[np.ndarray[Any, Any]]:
     size = prod(gene.shape)
 
     def shaped(numbers: list[Fraction]) -> np.ndarray[Any, Any]:
-        made = np.empty(size, dtype=object)
-        made[:] = numbers
-        return made.reshape(gene.shape)
+        array = np.empty(size, dtype=object)
+        array[:] = numbers
+        return array.reshape(gene.shape)
 
     return st.lists(_rational(gene.kind), min_size=size, max_size=size).map(shaped)

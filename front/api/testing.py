@@ -28,7 +28,7 @@ import sys
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ParamSpec
+from typing import TYPE_CHECKING, Any
 
 from fedaudit.output import Json
 
@@ -54,7 +54,6 @@ __all__ = [
     "theorem",
 ]
 
-P = ParamSpec("P")
 SMALL, FEW = 16, 16  # size (clients × dimension × steps) of an instance that Hypothesis draws, and its outcomes
 
 
@@ -101,7 +100,7 @@ class Instance:
 
 def theorem(
     claim: Statement | str, *, budget: float | None = None, seed: int = 0
-) -> Callable[[Callable[P, Any]], Callable[..., None]]:
+) -> Callable[[Callable[..., object]], Callable[..., None]]:
     """A test that attacks a statement, then runs the function, which may take the `verdict`.
 
     >>> import fedaudit as fa
@@ -112,7 +111,7 @@ def theorem(
     survived
     """
 
-    def decorate(function: Callable[P, Any]) -> Callable[..., None]:
+    def decorate(function: Callable[..., object]) -> Callable[..., None]:
         parameters = inspect.signature(function).parameters
         wants = "verdict" in parameters
         folder = Path(inspect.getfile(function)).parent
@@ -212,9 +211,9 @@ def instances(claim: Statement | str) -> SearchStrategy[Instance]:
         expected = "an inequality or an identity about all instances"
         raise UserError(f"{statement.id}, {statement.kind}", expected, "use `fedaudit_check`")
     reading, world = read(statement)
-    known = list(world.shapes(reading))
-    small = [s for s in known if s.cost <= SMALL and world.paths(s) <= FEW]
-    shapes = sorted(small, key=lambda s: s.cost) or known[:1]
+    all_shapes = list(world.shapes(reading))
+    small = [s for s in all_shapes if s.cost <= SMALL and world.paths(s) <= FEW]
+    shapes = sorted(small, key=lambda s: s.cost) or all_shapes[:1]
     if not shapes:
         raise UserError(f"{statement.id}, whose sizes no short run has", "some", "use `fedaudit_check`")
 

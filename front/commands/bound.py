@@ -93,8 +93,8 @@ def _line(
     p: Plan, values: Mapping[str, Fraction], minimised: str | None, among: Sequence[Fraction], elastic: bool
 ) -> Line:
     best = minimise(p, minimised, values, among) if minimised else None
-    made = best.bound if best else p.at(values)
-    return Line(made, best, sensitivity(p, made.values) if elastic else None)
+    evaluated = best.bound if best else p.at(values)
+    return Line(evaluated, best, sensitivity(p, evaluated.values) if elastic else None)
 
 
 def _crossings(
@@ -157,9 +157,9 @@ def as_text(answer: Asked) -> str:
 
 
 def _one(p: Plan, line: Line) -> Iterator[str]:
-    made = line.bound
-    yield f"{made.id}: {p.statement.title}"
-    for side in made.sides:
+    evaluated = line.bound
+    yield f"{evaluated.id}: {p.statement.title}"
+    for side in evaluated.sides:
         yield f"{side.left} {side.relation} {side.value.text}"
         if len(side.terms) > 1:
             whole = side.value.approx
@@ -168,13 +168,13 @@ def _one(p: Plan, line: Line) -> Iterator[str]:
     if line.best:
         yield f"best {line.best.name} = {line.best.value} ({float(line.best.value):.6g})"
         yield f"  found by {line.best.how}"
-    if made.computed:
+    if evaluated.computed:
         yield "computed:"
-        texts = [p.shown[name.partition("(")[0]] for name in made.computed]
-        yield from (f"  {text} = {x.text}" for text, x in zip(texts, made.computed.values(), strict=True))
-    if made.conditions:
+        texts = [p.shown[name.partition("(")[0]] for name in evaluated.computed]
+        yield from (f"  {text} = {x.text}" for text, x in zip(texts, evaluated.computed.values(), strict=True))
+    if evaluated.conditions:
         yield "conditions:"
-        yield from (f"  {c.condition}: {_told(c)}" for c in made.conditions)
+        yield from (f"  {c.condition}: {_told(c)}" for c in evaluated.conditions)
     if line.elasticity is not None:
         yield "elasticity, d log(bound) / d log(constant):"
         yield from _aligned([["", name, "-" if x is None else f"{x:+.4g}"] for name, x in line.elasticity.items()])
@@ -202,14 +202,14 @@ def _table(answer: Asked) -> Iterator[str]:
     heads += [f"d {name}" for name in elastic]
     rows = [heads + ["fails"] * any(line.bound.failing for (line,) in answer.lines)]
     for (line,) in answer.lines:
-        made = line.bound
-        cells = [str(made.values[name]) for name in answer.varied]
+        evaluated = line.bound
+        cells = [str(evaluated.values[name]) for name in answer.varied]
         cells += [f"{float(line.best.value):.6g}"] if line.best else []
-        cells += [str(side.value) for side in made.sides]
-        cells += [str(t.value) for t in made.terms] if several else []
+        cells += [str(side.value) for side in evaluated.sides]
+        cells += [str(t.value) for t in evaluated.terms] if several else []
         moved = [(line.elasticity or {}).get(name) for name in elastic]
         cells += ["-" if x is None else f"{x:+.3g}" for x in moved]
-        rows.append([*cells, "; ".join(made.failing)])
+        rows.append([*cells, "; ".join(evaluated.failing)])
     yield from _aligned(rows)
     if first.best:
         yield f"best {first.best.name} by {first.best.how}"

@@ -12,7 +12,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from fedaudit.figures.words.numbers import short
 from fedaudit.output import JsonObject
@@ -34,8 +33,8 @@ class Change:
     """One thing that differs: what it was, what it is, and whether less is known than before."""
 
     what: str
-    before: Any
-    after: Any
+    before: float | str | None
+    after: float | str | None
     worse: bool
 
     def row(self) -> JsonObject:
@@ -146,9 +145,9 @@ def totals(before: Document, after: Document) -> list[str]:
         old, new = getattr(before, name), getattr(after, name)
         if old != new:
             lines.append(f"{name}: {short(old)} → {short(new)}, so that other changes are no surprise")
-    known = {row.id for row in before.statements} & {row.id for row in after.statements}
-    spent = [sum(seconds(row) for row in d.statements if row.id in known) for d in (before, after)]
-    lines.append(f"searches of the {len(known)} statements in both: {spent[0]:.0f} s → {spent[1]:.0f} s")
+    common = {row.id for row in before.statements} & {row.id for row in after.statements}
+    spent = [sum(seconds(row) for row in d.statements if row.id in common) for d in (before, after)]
+    lines.append(f"searches of the {len(common)} statements in both: {spent[0]:.0f} s → {spent[1]:.0f} s")
     return lines
 
 
@@ -177,5 +176,5 @@ def table(changes: Mapping[str, tuple[Change, ...]], lines: list[str]) -> None:
         out.print(escape(line), style="dim")
 
 
-def _cell(value: Any) -> str:
+def _cell(value: float | str | None) -> str:
     return "none" if value is None or value == "" else f"{value:,}" if isinstance(value, int) else short(value)

@@ -64,10 +64,10 @@ def export(given: argparse.Namespace) -> str:
 
     counted = f"{len(statements)} statements" if len(statements) != 1 else "1 statement"
     about = f"{counted}. {_said(verdicts, given.audit)}"
-    made = document(", ".join(given.selectors), [section(s, verdicts.get(s.id, ())) for s in statements], about)
+    text = document(", ".join(given.selectors), [section(s, verdicts.get(s.id, ())) for s in statements], about)
     if path is None:
-        return made.rstrip("\n")
-    write(path, made)
+        return text.rstrip("\n")
+    write(path, text)
     return str(path)
 
 

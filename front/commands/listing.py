@@ -38,37 +38,37 @@ Entry = JsonObject  # what is listed, and `module` and `fingerprint`
 
 def listed(selectors: Sequence[str]) -> list[Entry]:
     """The entries that selectors of the catalogue name, in its order; raises `UserError` for what is unknown."""
-    known = _entries()
+    entries = _entries()
     if not selectors:
-        return list(known)
+        return list(entries)
     chosen: dict[str, Entry] = {}
     for selector in selectors:
-        found = [e for e in known if selector in (e["paper"], e["id"])]
-        found = found or [e for e in known if fnmatch.fnmatchcase(e["id"], selector)]
-        if not found:
+        matching = [e for e in entries if selector in (e["paper"], e["id"])]
+        matching = matching or [e for e in entries if fnmatch.fnmatchcase(e["id"], selector)]
+        if not matching:
             from fedaudit.bounds.catalogue.discovery import find as search
 
             search([selector])  # says what is near
-        chosen |= {e["id"]: e for e in found if e["id"] not in chosen}
+        chosen |= {e["id"]: e for e in matching if e["id"] not in chosen}
     return list(chosen.values())
 
 
 @cache
 def chains() -> dict[str, str]:
     """Of every statement of the catalogue one for its whole chain: what it cites or is cited by, other readings."""
-    known = {entry["id"]: entry for entry in _entries()}
-    root = {name: name for name in known}
+    entries = {entry["id"]: entry for entry in _entries()}
+    root = {name: name for name in entries}
 
     def top(name: str) -> str:
         while root[name] != name:
             name = root[name]
         return name
 
-    for name, entry in known.items():
+    for name, entry in entries.items():
         for other in (*entry["follows_from"], name.partition("~")[0]):
-            if other in known:
+            if other in entries:
                 root[top(other)] = top(name)
-    return {name: top(name) for name in known}
+    return {name: top(name) for name in entries}
 
 
 def find(selectors: Sequence[str]) -> list[Statement]:
@@ -128,11 +128,11 @@ def shown(selectors: Sequence[str], form: str) -> list[Any]:
     if all(selector in kept for selector in selectors):
         return [kept[name] for name in dict.fromkeys(selectors)]
     with quiet():
-        found = _single(selectors) if _kept("list") is None else None
-        names = [entry["id"] for entry in listed(selectors)] if found is None else [s.id for s in found]
+        single = _single(selectors) if _kept("list") is None else None
+        names = [entry["id"] for entry in listed(selectors)] if single is None else [s.id for s in single]
         if missing := [name for name in names if name not in kept]:
             said = _said(form)
-            kept |= {s.id: said(s) for s in (find(missing) if found is None else found)}
+            kept |= {s.id: said(s) for s in (find(missing) if single is None else single)}
             _keep(form, kept)
     return [kept[name] for name in names]
 
@@ -141,9 +141,9 @@ def _single(selectors: Sequence[str]) -> list[Statement] | None:
     """What single ids name, where these sources have not been listed yet; None if something else is among them."""
     from fedaudit.bounds.catalogue.discovery import alone
 
-    found = [alone(name) for name in dict.fromkeys(selectors)]
-    named = [s for s in found if s is not None]
-    return named if len(named) == len(found) else None
+    entries = [alone(name) for name in dict.fromkeys(selectors)]
+    named = [s for s in entries if s is not None]
+    return named if len(named) == len(entries) else None
 
 
 def _printed(selectors: Sequence[str], form: str) -> list[Any]:

@@ -67,8 +67,8 @@ def _tree(arguments: argparse.Namespace) -> int:
     from .tree import kept, lines, tree
 
     chosen = well_formed(arguments.selectors)
-    known = catalogue(chosen)
-    rows = [tree(statement, known) for statement in chosen]
+    statements = catalogue(chosen)
+    rows = [tree(statement, statements) for statement in chosen]
     files = kept(rows, output_path(arguments.out)) if arguments.out is not None else 0
     if arguments.json:
         return print_json(rows)

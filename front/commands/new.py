@@ -143,12 +143,12 @@ def _never_negative(method: Method) -> Draft:
 
 
 def _of_catalogue(name: str) -> Method:
-    found = [m for _, m in find_methods([])]
-    named = [m for m in found if m.id == name]
+    encoded = [m for _, m in find_methods([])]
+    named = [m for m in encoded if m.id == name]
     if not named:
         import difflib
 
-        near = difflib.get_close_matches(name, [*STARTERS, *(m.id for m in found)], n=1)
+        near = difflib.get_close_matches(name, [*STARTERS, *(m.id for m in encoded)], n=1)
         do = f"did you mean {near[0]}?" if near else "`fedaudit methods` lists more"
         raise UserError(f"--method {name}", f"one of {', '.join(STARTERS)}, or a method of the papers", do)
     method_lines(named[0])  # says what cannot be written
@@ -212,9 +212,9 @@ def _about(
     constants = [c for c in KNOWN if c in used or c == "L" or (c == "mu" and "kappa" in used)]
     if "sigma" in used and not method.uses("noisy"):
         raise Unread(f"sigma, where {method.id} has no noise,")
-    known = {*constants, "T", "E", "C", "t", "k", "i", *([] if indexed or not step else [step])}
-    known |= {formula(s) for s in method.glossary}
-    others = tuple((symbol, "1") for symbol in sorted(used - known))
+    taken = {*constants, "T", "E", "C", "t", "k", "i", *([] if indexed or not step else [step])}
+    taken |= {formula(s) for s in method.glossary}
+    others = tuple((symbol, "1") for symbol in sorted(used - taken))
     if len(others) > MOST_UNKNOWN:
         raise Unread(
             f"the symbols {', '.join(s for s, _ in others)}, more than {MOST_UNKNOWN} without a known meaning,"

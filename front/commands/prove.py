@@ -42,9 +42,9 @@ def sought(statement: Statement, known: Mapping[str, Statement], budget: float) 
     """The row of one statement, and the proof file that the kernel accepted."""
     from fedaudit.verify.prover.finder import Found, search
 
-    found = search(statement, budget)
-    row = found.row() | {"premises": list(_premises(statement, known))}
-    return row, found.file if isinstance(found, Found) else None
+    outcome = search(statement, budget)
+    row = outcome.row() | {"premises": list(_premises(statement, known))}
+    return row, outcome.file if isinstance(outcome, Found) else None
 
 
 def kept(row: Row, file: Json, out: Path) -> None:
@@ -85,16 +85,16 @@ def _completed(statement: Statement, premise: Known, conditions: Any) -> Row:
     from fedaudit.bounds.proofs.premise_identity import check
     from fedaudit.verify.prover.atoms_in_reach import multipliers_of, written
 
-    found = multipliers_of(premise, statement, conditions)
-    made = {a.name for a in (*statement.let, *statement.implicit)}
+    multipliers = multipliers_of(premise, statement, conditions)
+    assumed = {a.name for a in (*statement.let, *statement.implicit)}
     return {
         "because": premise.because,
         "claim": str(premise.claim),
-        "found": found is not None,
-        "by": None if found is None else written(found),
-        "assumes": [] if found is None else list(found.assumes),
-        "lacks": [] if found is None else [name for name in found.assumes if name not in made],
-        "left_over": check(premise.rule).rest if found is None else "",
+        "found": multipliers is not None,
+        "by": None if multipliers is None else written(multipliers),
+        "assumes": [] if multipliers is None else list(multipliers.assumes),
+        "lacks": [] if multipliers is None else [name for name in multipliers.assumes if name not in assumed],
+        "left_over": check(premise.rule).rest if multipliers is None else "",
     }
 
 

@@ -129,7 +129,7 @@ def _is_current(path: Path, shown: str) -> bool:
         text = contents(path).decode()
     except (Unreadable, ValueError):
         return False
-    found = MARK.search(text[:10_000])
-    if found is None or found[1] != shown:
+    mark = MARK.search(text[:10_000])
+    if mark is None or mark[1] != shown:
         return False
-    return is_own("page", shown + text.replace(found[0], "", 1), found[2])
+    return is_own("page", shown + text.replace(mark[0], "", 1), mark[2])

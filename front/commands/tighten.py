@@ -47,18 +47,18 @@ def asked(selector: str, worst: bool = True) -> Row:
             f"got {len(chosen)} statements for {selector!r}, expected one; do: name it as `fedaudit list` does"
         )
     (statement,) = chosen
-    found = tighten(statement, catalogue(chosen))
-    made = found.statement
-    proof = prove(made, found.known) if found.smaller else None
+    search = tighten(statement, catalogue(chosen))
+    sibling = search.statement
+    proof = prove(sibling, search.known) if search.smaller else None
     return {
-        "id": made.id,
+        "id": sibling.id,
         "of": statement.id,
-        "smaller": found.smaller,
-        "statement": {name: lines for name, lines in formulas(made) if lines},
-        "cites": list(made.follows_from[0].cites),
-        "terms": [term.row() for term in found.terms],
-        "lines": [{**line.row(), "used": line.premise in found.used} for line in found.lines],
-        "worst": compared(statement, made) if found.smaller and worst else [],
+        "smaller": search.smaller,
+        "statement": {name: lines for name, lines in formulas(sibling) if lines},
+        "cites": list(sibling.follows_from[0].cites),
+        "terms": [term.row() for term in search.terms],
+        "lines": [{**line.row(), "used": line.premise in search.used} for line in search.lines],
+        "worst": compared(statement, sibling) if search.smaller and worst else [],
         "certificate": dict(proof.file) if isinstance(proof, Proof) else None,
         "cited": {name: dict(one.file) for name, one in proof.cited.items()} if isinstance(proof, Proof) else {},
         "trusted": len(proof.trusted) if isinstance(proof, Proof) else 0,

@@ -19,19 +19,25 @@ def tree(statement: Statement, known: Mapping[str, Statement]) -> Row:
 
     `proof` is the file that the kernel accepts, `missing` why there is none although all steps hold.
     """
-    made = derive(statement, known, slack=False)
-    found = prove(statement, known) if made.proved else None
-    proved = isinstance(found, Proof)
-    cited = found.cites if isinstance(found, Proof) else made.proved_from if made.proved else made.cites
+    derivation = derive(statement, known, slack=False)
+    verdict = prove(statement, known) if derivation.proved else None
+    proved = isinstance(verdict, Proof)
+    cited = (
+        verdict.cites
+        if isinstance(verdict, Proof)
+        else derivation.proved_from
+        if derivation.proved
+        else derivation.cites
+    )
     return {
         "id": statement.id,
-        "status": made.status,
+        "status": derivation.status,
         "proved": proved,
-        "trusted": len(found.accepted.trusted) if isinstance(found, Proof) else 0,
-        "missing": found.reason if isinstance(found, Unproved) else "",
-        "shown": list(made.shown),
-        "proof": dict(found.file) if isinstance(found, Proof) else None,
-        "by_hand": [] if proved else list(made.premises),
+        "trusted": len(verdict.accepted.trusted) if isinstance(verdict, Proof) else 0,
+        "missing": verdict.reason if isinstance(verdict, Unproved) else "",
+        "shown": list(derivation.shown),
+        "proof": dict(verdict.file) if isinstance(verdict, Proof) else None,
+        "by_hand": [] if proved else list(derivation.premises),
         "assumes": [a.name for a in (*statement.let, *statement.implicit)],
         "cites": [tree(known[name], known) for name in cited if name in known],
     }

@@ -77,14 +77,14 @@ def answered(
     if not isinstance(claim, str):
         return claim, worst(claim, values)
     name = claim
-    found: list[Any] = well_formed([name]) if measure is None else [method for _, method in find_methods([name])]
-    if len(found) != 1:
+    named: list[Any] = well_formed([name]) if measure is None else [method for _, method in find_methods([name])]
+    if len(named) != 1:
         what = "statements" if measure is None else "methods"
-        raise UserError(f"{name}, which names {len(found)} {what}", "one", "write FILE::id or an id of `fedaudit list`")
+        raise UserError(f"{name}, which names {len(named)} {what}", "one", "write FILE::id or an id of `fedaudit list`")
     if measure is None or scale is None:
-        return found[0], worst(found[0], values)
-    made = question(found[0], measure, scale, values)
-    return made, asked_of(made, values)
+        return named[0], worst(named[0], values)
+    asked = question(named[0], measure, scale, values)
+    return asked, asked_of(asked, values)
 
 
 def as_text(statement: Statement, found: Sequence[Worst], asked: bool = False) -> str:

@@ -135,12 +135,12 @@ def certify_files(
     sources = [path for name in names if (path := file_of(name))]
     inputs = [name for name in names if not file_of(name)]
     if not inputs:
-        given = line(", ".join(names))
-        raise UserError(f"{given} without certificates", "certificate files", "name a .json file as well")
-    known = _known(sources)
+        inputs_named = line(", ".join(names))
+        raise UserError(f"{inputs_named} without certificates", "certificate files", "name a .json file as well")
+    by_id = _known(sources)
     with Checker(limit) as checker:
-        rows = [row for name in inputs for row in _rows(name, known, checker, owned)]
-    return [_explained(row, known, telling) for row in rows] if telling else rows
+        rows = [row for name in inputs for row in _rows(name, by_id, checker, owned)]
+    return [_explained(row, by_id, telling) for row in rows] if telling else rows
 
 
 def _explained(row: Judgement, known: Mapping[str, Statement], telling: Telling) -> Judgement:
@@ -240,14 +240,14 @@ def _proof(fields: dict[str, object], name: str, identifier: str, shelf: Shelf) 
     if identifier.removesuffix(TIGHTENED) not in shelf.known:
         return _unknown(name, identifier.removesuffix(TIGHTENED), shelf.known)
     own = shelf.folder is not None and Path(name) == shelf.folder / f"{slug(identifier)}.json"
-    found: Judged = shelf.of(identifier) if own else shelf.judge(fields)
-    if found.answer.outcome == "malformed":
+    judged: Judged = shelf.of(identifier) if own else shelf.judge(fields)
+    if judged.answer.outcome == "malformed":
         return _malformed(
-            name, found.answer.reason, identifier, "a proof", "write it again with `fedaudit audit --out`"
+            name, judged.answer.reason, identifier, "a proof", "write it again with `fedaudit audit --out`"
         )
-    if not found.accepted:
-        return _row(name, identifier, reason=line(found.answer.reason, 500), kind="proof")
-    return _row(name, identifier, accepted=True, kind="proof", **told(shelf, found))
+    if not judged.accepted:
+        return _row(name, identifier, reason=line(judged.answer.reason, 500), kind="proof")
+    return _row(name, identifier, accepted=True, kind="proof", **told(shelf, judged))
 
 
 def _meaning(statement: Statement, dropped: tuple[str, ...], known: Mapping[str, Statement]) -> Judgement:
@@ -310,15 +310,15 @@ def _rows(name: str, known: Mapping[str, Statement], checker: Checker, owned: Ow
         if (path / AUDIT).is_symlink() or (path / AUDIT).exists():
             return _audited(path, known, checker, owned(path / AUDIT))
         ends = _listed(path / WORST)
-        found = [*_listed(path / "certificates"), *_listed(path / PROOFS)]
-        found = found or ([] if ends else _listed(path))
+        files = [*_listed(path / "certificates"), *_listed(path / PROOFS)]
+        files = files or ([] if ends else _listed(path))
     except OSError as error:
         return [_malformed(name, error.strerror or "an error", do="check the path")]
-    if not found and not ends:
+    if not files and not ends:
         expected = "a folder that holds certificates or an audit.json"
         return [_malformed(name, "a folder without certificates", "", expected, "nothing: there is nothing to check")]
-    shelves = {file.parent: Shelf(file.parent, known, checker) for file in found}
-    rows = [_loaded(str(file), known, checker, shelves[file.parent])[0] for file in found]
+    shelves = {file.parent: Shelf(file.parent, known, checker) for file in files}
+    rows = [_loaded(str(file), known, checker, shelves[file.parent])[0] for file in files]
     return [*rows, *(_loaded(str(file), known, checker, end=True)[0] for file in ends)]
 
 
@@ -394,5 +394,5 @@ def _compared(row: Judgement, named: Sequence[Reference]) -> Judgement:
         return row
     if not named:
         return {**row, "accepted": False, "reason": "orphaned: got no row of audit.json that names it, expected one"}
-    seen = [reference.compared(row) for reference in named]
-    return next((one for one in seen if not one["agrees"]), seen[0])
+    rows = [reference.compared(row) for reference in named]
+    return next((one for one in rows if not one["agrees"]), rows[0])

@@ -147,10 +147,10 @@ def _modules(loaded: Iterable[str]) -> list[str]:
 
 def _imports(module: str, text: str) -> list[str]:
     """Modules of the kernel that one of them imports, from its top on; worlds are loaded when they are asked for."""
-    found: list[str] = []
+    lines: list[str] = []
     for node in ast.parse(text).body:
         if isinstance(node, ast.ImportFrom) and node.level:
             folder = [*module.split(".")[: -node.level], *(node.module or "").split(".")]
             home = ".".join(filter(None, folder))
-            found += [home, *(f"{home}.{alias.name}".lstrip(".") for alias in node.names)]
-    return [name for name in found if (KERNEL / f"{name.replace('.', '/')}.py").is_file()]
+            lines += [home, *(f"{home}.{alias.name}".lstrip(".") for alias in node.names)]
+    return [name for name in lines if (KERNEL / f"{name.replace('.', '/')}.py").is_file()]

@@ -200,9 +200,9 @@ class Kept:
                 row = self.row(f"{self.path}/{own}", identifier, reason=why, kind="proof")
                 yield {**row, "unchecked": True} if not file and identifier not in self.known else row
                 continue
-            found = shelf.of(identifier)
-            needed |= {identifier, *found.cites}
-            yield self._proof(shelf, found, identifier, said.trusted)
+            judged = shelf.of(identifier)
+            needed |= {identifier, *judged.cites}
+            yield self._proof(shelf, judged, identifier, said.trusted)
         cited = [name for name in sorted(needed) if name not in proved]
         yield from (self._proof(shelf, shelf.of(name), name, None) for name in cited)
         files = {f"{slug(name)}.json" for name in needed}

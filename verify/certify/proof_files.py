@@ -70,10 +70,10 @@ class Shelf:
             data = read(str(self.folder / name))
         except Malformed as error:
             return _no(identifier, f"{name}: {error}", "malformed")
-        found = self.judge(data)
-        if found.id != identifier and found.answer.outcome != "malformed":
-            return _no(identifier, f"{name}: got a proof of {found.id}, expected one of {identifier}")
-        return found
+        judged = self.judge(data)
+        if judged.id != identifier and judged.answer.outcome != "malformed":
+            return _no(identifier, f"{name}: got a proof of {judged.id}, expected one of {identifier}")
+        return judged
 
     def judge(self, data: object) -> Judged:
         """A proof that was read, wherever it lies."""
@@ -142,5 +142,5 @@ def read(path: str) -> object:
 
 
 def _no(identifier: str, reason: str, outcome: str = "rejected") -> Judged:
-    made = Answer("malformed" if outcome == "malformed" else "rejected", reason)
-    return Judged(identifier, made)
+    answer = Answer("malformed" if outcome == "malformed" else "rejected", reason)
+    return Judged(identifier, answer)

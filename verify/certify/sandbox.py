@@ -183,16 +183,16 @@ def _reply(process: subprocess.Popen[bytes]) -> bytes:
 
 def _within(seconds: float, read: Any) -> bytes:
     """What `read` gives; `queue.Empty` if that takes longer. By a thread: pipes cannot be waited for everywhere."""
-    found: queue.SimpleQueue[bytes | BaseException] = queue.SimpleQueue()
+    bytes_read: queue.SimpleQueue[bytes | BaseException] = queue.SimpleQueue()
 
     def put() -> None:
         try:
-            found.put(read())
+            bytes_read.put(read())
         except BaseException as error:
-            found.put(error)
+            bytes_read.put(error)
 
     threading.Thread(target=put, daemon=True).start()
-    answer = found.get(timeout=seconds)
+    answer = bytes_read.get(timeout=seconds)
     if isinstance(answer, BaseException):
         raise answer
     return answer

@@ -151,10 +151,10 @@ class Rechecker:
             return Standing(UNVERIFIED, "the file names no proof")
         if time.monotonic() > self.end:
             return Standing(UNVERIFIED, "its proof was not checked: the time for replays is spent")
-        found = self.shelf.of(row.id)
-        if not found.accepted:
-            return Standing(UNVERIFIED, f"its proof is rejected: {found.answer.reason}")
-        trusted = self.shelf.trusted(found)
+        judged = self.shelf.of(row.id)
+        if not judged.accepted:
+            return Standing(UNVERIFIED, f"its proof is rejected: {judged.answer.reason}")
+        trusted = self.shelf.trusted(judged)
         return (
             Standing(REPLAYED) if trusted == row.trusted else Standing(UNVERIFIED, f"its proof trusts {trusted} lines")
         )
@@ -236,7 +236,7 @@ def _catalogue() -> Mapping[str, Statement]:
 def _held(root: Path, name: Held) -> Json | None:
     """A certificate of our own, to be shown."""
     try:
-        found = load(inside(root, name, BYTES).decode()) if isinstance(name, str) else name
+        data = load(inside(root, name, BYTES).decode()) if isinstance(name, str) else name
     except (Unreadable, UnicodeDecodeError, Malformed):
         return None
-    return cast("JsonObject", found) if isinstance(found, dict) else None
+    return cast("JsonObject", data) if isinstance(data, dict) else None

@@ -11,7 +11,7 @@ import pkgutil
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Any, Literal
+from typing import Literal
 
 from . import Outcome, Picture, TableRow, judged
 from . import __path__ as _here
@@ -108,7 +108,7 @@ def table(rows: Sequence[TableRow]) -> tuple[TableRow, ...]:
     return tuple({name: _short(x) for name, x in row.items()} for row in rows)
 
 
-def _short(x: Any) -> Any:
+def _short(x: float | str | None) -> float | str | None:
     if isinstance(x, bool | int | str) or x is None:
         return x
     return float(f"{float(x):.3g}")

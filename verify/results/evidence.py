@@ -80,11 +80,11 @@ def _of_reading(reading: LiteralReading, n: int, stem: str, change: Change) -> L
 
 def pieces(row: Row) -> list[Piece]:
     """Every piece of evidence that the row has or could have, in the order of the row."""
-    found: list[Piece] = []
+    every: list[Piece] = []
 
     def note(piece: Piece) -> Held:
-        found.append(piece)
+        every.append(piece)
         return piece.held
 
     filed(row, note)
-    return found
+    return every

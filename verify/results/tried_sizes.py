@@ -42,11 +42,11 @@ class Size:
 
 def merged(sizes: Iterable[Size]) -> tuple[Size, ...]:
     """Each size once, small ones first."""
-    found: dict[Counts, Size] = {}
+    by_counts: dict[Counts, Size] = {}
     for size in sizes:
-        known = found.get(size.counts)
-        found[size.counts] = size if known is None else _both(known, size)
-    return tuple(sorted(found.values(), key=_order))
+        earlier = by_counts.get(size.counts)
+        by_counts[size.counts] = size if earlier is None else _both(earlier, size)
+    return tuple(sorted(by_counts.values(), key=_order))
 
 
 def _both(one: Size, other: Size) -> Size:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Any
 
 import numpy as np
 
@@ -170,7 +169,7 @@ def _listed(names: list[str]) -> str:
     return "; ".join(names) or "none"
 
 
-def _short(x: Any) -> float:
+def _short(x: float) -> float:
     return float(f"{x:.3g}")
 
 

@@ -199,6 +199,7 @@ def parser() -> Parser:
                 action="store_true",
                 help="what each statement rests on; with --out, the proof of each",
             )
+            sub.add_argument("--latex", action="store_true", help="the proof, line by line, as a LaTeX document")
         if name in ("verify", "hunt", "audit"):
             sub.add_argument("--backend", default="numpy", metavar="numpy|cupy", help="array library (default numpy)")
             room = "what a worker's arrays may take, 500MB, 4GB (default 2GB); sizes that need more are not tried"

@@ -102,7 +102,7 @@ class Printer:
             case "weighted":
                 return self.sum_over(x.args[0]) + self.factor(x.args[1])
             case op:
-                named = rf"\operatorname{{{op}}}\left({{}}\right)" if self.as_latex else f"{op}({{}})"
+                named = rf"\operatorname{{{{{op}}}}}\left({{}}\right)" if self.as_latex else f"{op}({{}})"
                 template = AROUND[op][self.as_latex] if op in AROUND else named
                 vectors = [self.vector(arg) for arg in x.args if isinstance(arg, Vector)]
                 scalars = [self.scalar(arg) for arg in x.args if isinstance(arg, Expr)]

@@ -10,13 +10,13 @@ from typing import Any
 
 from sympy import Symbol
 
-from ..language.statement import Assumption, Statement
+from ..language.statement import Assumption, Glossary, Statement
 from .formula import Form, addends, form_of
 from .latex_document import escaped
 from .printer import TEX_SIGNS, latex_form
 from .statement_text import formulas, used_symbols
 
-__all__ = ["section"]
+__all__ = ["aligned", "section"]
 
 LONGEST = 110  # characters of LaTeX in one line of a display
 HEADINGS = {
@@ -84,25 +84,26 @@ def _broken(statement: Statement, lines: Sequence[str]) -> list[str]:
     forms = map(form_of, statement.relations)
     plain = statement.method not in ("order", "network_limit")
     return [
-        _aligned(form, statement) if plain and len(line) > LONGEST else line
+        aligned(form, statement.glossary) if plain and len(line) > LONGEST else line
         for form, line in zip(forms, lines, strict=True)
     ]
 
 
-def _aligned(form: Form, statement: Statement) -> str:
+def aligned(form: Form, glossary: Glossary) -> str:
+    """A relation over several lines, broken before terms of its right-hand side."""
     left, right = form.args
-    first, *rest = _terms(right, statement)
-    rows = [f"{latex_form(left, statement.glossary)} &{TEX_SIGNS.get(form.op, form.op)} {first}", *rest]
+    first, *rest = _terms(right, glossary)
+    rows = [f"{latex_form(left, glossary)} &{TEX_SIGNS.get(form.op, form.op)} {first}", *rest]
     return (
         "\\begin{aligned}\n" + " \\\\\n".join([rows[0], *(f"&\\quad {row}" for row in rows[1:])]) + "\n\\end{aligned}"
     )
 
 
-def _terms(form: Form, statement: Statement) -> list[str]:
+def _terms(form: Form, glossary: Glossary) -> list[str]:
     """The terms of a sum, each with its sign, several to a line while they are short."""
     said: list[str] = []
     for plus, term in addends(form):
-        one = latex_form(term, statement.glossary)
+        one = latex_form(term, glossary)
         one = one if term.op != "neg" or not said else rf"\left({one}\right)"
         sign = ("" if plus else "- ") if not said else "+ " if plus else "- "
         if said and len(said[-1]) + len(one) < LONGEST:

@@ -6,6 +6,7 @@ each of these is spelled.
 
 from __future__ import annotations
 
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -17,7 +18,7 @@ from ..language.statement import Glossary
 from .formula import RELATIONS, Form, addends, form_of, leaf
 from .greek import in_greek
 
-__all__ = ["PEOPLE", "PYTHON", "TEX_SIGNS", "Style", "joined", "latex_form", "signed_sum", "text"]
+__all__ = ["PEOPLE", "PYTHON", "TEX_SIGNS", "Style", "joined", "latex_form", "signed_sum", "spelled", "text"]
 
 SUM, NEG, TIMES, POWER, ATOM = range(1, 6)  # how strongly a form holds together
 LEVEL = {"+": SUM, "-": SUM, "neg": NEG, "*": TIMES, "/": TIMES, "^": POWER, "sum": NEG, "product": NEG}
@@ -263,7 +264,13 @@ class _Latex(_Printer):
 
     def leaf(self, value: Basic) -> str:
         entry = self.glossary.get(value)
+<<<<<<< HEAD
         return entry.latex if entry and entry.latex else latex(value)
+=======
+        if entry and entry.latex:
+            return entry.latex
+        return spelled(value.name) if isinstance(value, Symbol) else cast(str, latex(value))
+>>>>>>> b377600 (Proofs that can be read: numbered lines, every name defined, the way that decides first; derive --latex)
 
     def bracketed(self, form: Form) -> str:
         return rf"\left({self.of(form)}\right)"
@@ -327,12 +334,21 @@ class _Latex(_Printer):
                 return rf"{head}\left({', '.join(map(self.of, args))}\right)"
 
 
+def spelled(name: str) -> str:
+    """A name without a letter of its own as LaTeX: words upright, a number at the end as an index."""
+    words = [word for word in re.split(r"_|(?=\d+$)", name) if word]
+    if all(len(word) == 1 or word.isdigit() or in_greek(word) != word for word in words) or not name.isidentifier():
+        return cast(str, latex(Symbol(name)))
+    number = rf"_{{{words.pop()}}}" if words[-1].isdigit() else ""
+    return rf"\text{{{' '.join(words)}}}{number}"
+
+
 def _falls_apart(told: str) -> bool:
     """Whether a symbol's LaTeX is a sum outside of all brackets."""
     depth = 0
     for n, character in enumerate(told):
         depth += (character in "{([") - (character in "})]")
-        if depth == 0 and told[n : n + 3] in (" - ", " + "):
+        if depth == 0 and n > 0 and character in "+-":
             return True
     return False
 

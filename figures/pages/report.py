@@ -26,6 +26,7 @@ from ..kinds.proof_tree import Cited, nodes_of, proof_tree
 from ..kinds.proof_tree import below as rests_on
 from ..words.findings import CHANGES, Teller
 from ..words.letters import pretty
+from ..words.proof_sentences import pieces
 from ..words.typesetter import Typesetter
 from .page_text import begun, digest, scale, short
 from .papers import paper, paper_of, stem
@@ -112,6 +113,7 @@ class Site:
             "paper_page": _quoted_paper,
             "pretty": pretty,
             "begun": begun,
+            "pieces": pieces,
             "sign": SIGNS.__getitem__,
             "anchor": slug,
         }

@@ -84,7 +84,8 @@ def marked(old: str, new: str) -> tuple[Markup, Markup]:
 def _converted(latex: str, display: str) -> ElementTree.Element:
     if len(latex) > LONGEST:
         raise Foreign
-    root = ElementTree.fromstring(convert(braced(latex), display=display))
+    rows = braced(latex).replace("{aligned}", "{align*}")  # the converter knows this one, which means the same here
+    root = ElementTree.fromstring(convert(rows, display=display))
     if root.tag != f"{{{NAMESPACE}}}math":
         raise Foreign
     return root

@@ -10,6 +10,7 @@ from fedaudit.bounds.formulas.greek import in_greek
 from .instances import UNTELLABLE, told
 from .letters import Letters, Said
 from .losses import Data
+from .mathml import braced
 
 if TYPE_CHECKING:
     from fedaudit.bounds.language.statement import Statement
@@ -17,11 +18,14 @@ if TYPE_CHECKING:
 __all__ = ["counterexample", "instance_lines", "plain"]
 
 SIGNS = {
-    r"\approx": "≈", r"\cdot": "·", r"\ell": "ℓ", r"\langle": "⟨", r"\ldots": "…", r"\left": "", r"\nabla": "∇",
-    r"\pm": "±", r"\rangle": "⟩", r"\right": "", r"\star": "*", r"\sum": "Σ", r"\top": "ᵀ", r"\|": "‖", r"\,": " ",
-    r"\;": " ",
+    r"\approx": "≈", r"\cdot": "·", r"\ell": "ℓ", r"\geq": "≥", r"\langle": "⟨", r"\ldots": "…", r"\left": "",
+    r"\leq": "≤", r"\nabla": "∇", r"\pm": "±", r"\quad": "", r"\rangle": "⟩", r"\right": "", r"\star": "*",
+    r"\sum": "Σ", r"\to": "→", r"\top": "ᵀ", r"\|": "‖", r"\,": " ", r"\;": " ",
 }  # fmt: skip
-NAMED, COMMAND = re.compile(r"\\mathrm\{([^{}]*)\}"), re.compile(r"\\(?:[A-Za-z]+|.)")
+NAMED = re.compile(r"\\(?:mathrm|mathbf|mathbb|mathcal|boldsymbol|text|operatorname)\{([^{}]*)\}")
+COMMAND = re.compile(r"\\(?:[A-Za-z]+|.)")
+ACCENT = re.compile(r"\\(overline|bar|tilde|widetilde|hat)\{([^{}]*)\}")
+ACCENTS = {"overline": "\u0304", "bar": "\u0304", "tilde": "\u0303", "widetilde": "\u0303", "hat": "\u0302"}
 FRACTION, ROOT = re.compile(r"\\frac\{([^{}]*)\}\{([^{}]*)\}"), re.compile(r"\\sqrt\{([^{}]*)\}")
 RAISED_OR_LOWERED = re.compile(r"([_^])\{([^{}]*)\}")
 
@@ -50,9 +54,11 @@ def plain(said: Said) -> str:
 
 def _line(latex: str) -> str:
     """The few commands of LaTeX that clauses have, innermost braces first."""
-    before, line = "", NAMED.sub(r"\1", latex)
+    before, line = "", braced(latex)
     while before != line:
         before = line
+        line = NAMED.sub(r"\1", line)
+        line = ACCENT.sub(lambda part: part[2] + ACCENTS[part[1]], line)
         line = FRACTION.sub(lambda part: f"{_whole(part[1])}/{_whole(part[2])}", line)
         line = ROOT.sub(r"√(\1)", line)
         line = RAISED_OR_LOWERED.sub(lambda part: part[1] + _whole(part[2]), line)

@@ -97,7 +97,8 @@ def derive(claim: Statement | str) -> Derivation:
     check(statement)
     statements = catalogue.catalogue([statement])
     derivation = decide(statement, statements)
-    return Derivation(statement, derivation, proof=prove(statement, statements) if derivation.proved else None)
+    proof = prove(statement, statements) if derivation.proved else None
+    return Derivation(statement, derivation, proof=proof, known=statements)
 
 
 def prove(claim: Statement | str, *, budget: float = 30.0) -> Found | NotFound:

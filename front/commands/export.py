@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ..errors import UserError
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from fedaudit.verify.certify.standing import Checked
+    from fedaudit.verify.results.row import WrittenProof
 
 __all__ = ["ABOUT", "arguments", "export"]
 
@@ -64,14 +66,20 @@ def export(given: argparse.Namespace) -> str:
 
     counted = f"{len(statements)} statements" if len(statements) != 1 else "1 statement"
     about = f"{counted}. {_said(verdicts, given.audit)}"
-    text = document(", ".join(given.selectors), [section(s, verdicts.get(s.id, ())) for s in statements], about)
+    sections = [
+        part
+        for s in statements
+        for part in (section(s, verdicts[s.id].lines if s.id in verdicts else ()), _proofs(s.id, verdicts.get(s.id)))
+        if part
+    ]
+    text = document(", ".join(given.selectors), sections, about)
     if path is None:
         return text.rstrip("\n")
     write(path, text)
     return str(path)
 
 
-def _said(verdicts: Mapping[str, Sequence[str]], audit: str | None) -> str:
+def _said(verdicts: Mapping[str, Audited], audit: str | None) -> str:
     if not verdicts:
         return "No audit of them was found." if audit is None else f"The audit {audit} has none of them."
     return "Survived means attacked and not broken, which proves nothing."
@@ -90,7 +98,21 @@ def _path(text: str) -> Path:
     return path
 
 
-def _verdicts(audit: str | None, ids: Sequence[str]) -> dict[str, list[str]]:
+@dataclass(frozen=True, slots=True)
+class Audited:
+    """What an audit found of a statement: its lines, and its proof."""
+
+    lines: list[str]
+    proofs: tuple[WrittenProof, ...]
+
+
+def _proofs(identifier: str, verdict: Audited | None) -> str:
+    from fedaudit.figures.words.proof_latex import proofs_latex
+
+    return proofs_latex(identifier, verdict.proofs) if verdict else ""
+
+
+def _verdicts(audit: str | None, ids: Sequence[str]) -> dict[str, Audited]:
     """Id -> what an audit found, in words."""
     from dataclasses import replace
     from pathlib import Path
@@ -106,7 +128,7 @@ def _verdicts(audit: str | None, ids: Sequence[str]) -> dict[str, list[str]]:
     document = read(folder)
     wanted = [row for row in document.statements if row.id in set(ids)]
     checked = recheck(replace(document, statements=tuple(wanted)), folder, ())
-    return {one.row.id: _lines(one) for one in checked}
+    return {one.row.id: Audited(_lines(one), one.row.derive.written if one.row.derive else ()) for one in checked}
 
 
 def _lines(checked: Checked) -> list[str]:

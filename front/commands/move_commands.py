@@ -16,6 +16,8 @@ from ..output import complain, print_json
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from fedaudit.verify.results.row import Row
+
     from ..running.runner import Chosen, Done, Engine, Settings
     from ..running.store import Folder
 
@@ -98,9 +100,23 @@ def _move(
             folder.rows(move, rows)
     if arguments.json:
         print_json([row.to_json() for row in rows])
+    elif getattr(arguments, "latex", False):
+        _latex(arguments.selectors, rows)
     else:
         table(move, rows)
     return done
+
+
+def _latex(selectors: Sequence[str], rows: Sequence[Row]) -> None:
+    """derive --latex: the statements with their proofs, as a document of their own."""
+    from fedaudit.bounds.formulas.latex_document import document
+    from fedaudit.bounds.formulas.latex_sections import section
+    from fedaudit.bounds.lint.wellformed import well_formed
+    from fedaudit.figures.words.proof_latex import proofs_latex
+
+    ways = {row.id: row.derive.written if row.derive else () for row in rows}
+    parts = [part for s in well_formed(selectors) for part in (section(s), proofs_latex(s.id, ways.get(s.id, ())))]
+    print(document(", ".join(selectors), [part for part in parts if part]), end="")
 
 
 def _audit(

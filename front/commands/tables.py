@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import textwrap
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import TypeVar
@@ -13,6 +14,8 @@ from rich.table import Table
 
 from fedaudit.figures.words.numbers import short
 from fedaudit.figures.words.ordinary_points import brief, lead
+from fedaudit.figures.words.proof_latex import HEADINGS, LINE_STATUS
+from fedaudit.figures.words.proof_sentences import plain_formula, plain_sentence
 from fedaudit.figures.words.sizes import line
 from fedaudit.verify.results.file_names import lines_trusted
 from fedaudit.verify.results.json_fields import Json
@@ -60,8 +63,8 @@ def table(move: str, rows: Sequence[Row]) -> None:
         reason = row.reason or next((one.reason for _, one in row.moves if not row.verdict), "")
         if reason and (row.outcome == "undecided" or _instances(row) == 0):
             out.print(escape(f"{row.id}: {reason}"), style="dim", soft_wrap=True)
-    if len(rows) == 1 and not rows[0].verdict and rows[0].derive and rows[0].derive.shown:
-        _premises(rows[0].derive)
+    if len(rows) == 1 and not rows[0].verdict and rows[0].derive:
+        _proofs(rows[0].derive)
     if len(rows) == 1 and (said := lead(_worst(rows[0]), rows[0].is_broken)):
         out.print(escape(said), soft_wrap=True)
     for row in rows:
@@ -97,14 +100,36 @@ def _worst(row: Row) -> tuple[Ends, ...]:
     return row.hunt.worst if row.hunt else ()
 
 
-def _premises(derived: DerivedPart) -> None:
-    """What a derivation rests on: premises that follow from the assumptions, with their multipliers, and the others."""
-    lines = [f"shown: {premise}" for premise in derived.shown]
-    lines += [f"by hand: {premise}" for premise in derived.premises]
+def _proofs(derived: DerivedPart) -> None:
+    """The proof that decides, then the printed one, line by line; and what is taken by hand."""
+    out = console()
+    for way in derived.written:
+        broken = any(one.status for one in way.lines)
+        out.print()
+        out.print(HEADINGS[way.role] if broken or way.role == "decides" else "The printed proof", style="bold")
+        for name in way.names:
+            told = f"= {plain_formula(name.formula)}" if name.formula else f": {plain_sentence(name.says)}"
+            _hanging("      ", f"{plain_formula(name.latex)} {told}".replace(" : ", ": "), "dim")
+        for one in way.lines:
+            _hanging(f"{f'({one.number})':<6}", plain_formula(one.latex))
+            under = f"for {', '.join(map(plain_formula, one.under))}; " if one.under else ""
+            where = f" [in the paper: {one.where}]" if one.where else ""
+            _hanging("      ", f"{under}{plain_sentence(one.by)}{where}", "dim")
+            if one.status:
+                _hanging("      ", f"{LINE_STATUS[one.status]}{f': {one.why}' if one.why else ''}", "bold red")
+    lines = [f"by hand: {premise}" for premise in derived.premises]
     if derived.proved:
         lines.append(" and ".join(["proved from the assumptions", *derived.proved_from]))
     for premise in lines:
-        console().print(escape(premise), style="dim", soft_wrap=True)
+        out.print(escape(premise), style="dim", soft_wrap=True)
+
+
+def _hanging(head: str, text: str, style: str = "") -> None:
+    """Text beside its number; further lines begin below the first."""
+    out = console()
+    for part in textwrap.wrap(text, max(out.width - len(head), 20)) or [""]:
+        out.print(escape(head + part), style=style or None, soft_wrap=True)
+        head = " " * len(head)
 
 
 def summary(rows: Sequence[Row], page: str) -> None:

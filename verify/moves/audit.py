@@ -100,9 +100,8 @@ def derived(statement: Statement, proofs: Path | None = None) -> Derivation:
     for premise in shown(statement, known):
         mend(premise)
     found = derive(statement, known)
-    return Derivation(
-        statement, found, tried(statement, known), prove(statement, known, proofs) if found.proved else None
-    )
+    proof = prove(statement, known, proofs) if found.proved else None
+    return Derivation(statement, found, tried(statement, known), proof, known)
 
 
 def verify(

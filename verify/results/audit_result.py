@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from fedaudit.bounds.formulas.printer import PYTHON, latex_form, text
@@ -18,7 +18,18 @@ from ..moves.kernel_proof import Proof, Unproved
 from ..moves.premise_trials import Tried
 from ..moves.repair import Answer
 from .json_fields import Json, JsonObject, write
-from .row import DerivedGap, DerivedPart, DerivedStep, DerivedTerm, DerivedWay, LintLine, LiteralReading, Row
+from .proof_text import written_ways
+from .row import (
+    DerivedGap,
+    DerivedPart,
+    DerivedStep,
+    DerivedTerm,
+    DerivedWay,
+    LintLine,
+    LiteralReading,
+    Row,
+    WrittenProof,
+)
 from .tried_sizes import Size, merged
 from .verdicts import Counterexample, Proved, Refuted, Undecided, Verdict
 
@@ -73,6 +84,7 @@ class Derivation(Recorded):
     derived: Derived
     measured: tuple[Tried, ...] = ()
     proof: Proof | Unproved | None = None  # None where no way of the derivation leaves nothing open
+    known: Mapping[str, Statement] = field(default_factory=dict[str, Statement], repr=False)  # what it may cite
 
     @property
     def status(self) -> str:
@@ -125,7 +137,13 @@ class Derivation(Recorded):
             shown=tuple(derived.shown),
             measured=tuple(premise.row() for premise in self.measured),
             steps=tuple(self._step(step) for step in derived.steps),
+            written=self.written(),
         )
+
+    def written(self) -> tuple[WrittenProof, ...]:
+        """The proof line by line: the way that decides, then the printed one if it is another."""
+        cites = self.proof.cites if isinstance(self.proof, Proof) else None
+        return written_ways(self.statement, self.known, self.derived.steps, cites)
 
     def _findings(self) -> tuple[str, ...]:
         measured = (premise.finding() for premise in self.measured)

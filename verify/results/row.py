@@ -57,6 +57,9 @@ __all__ = [
     "Printed",
     "Row",
     "Words",
+    "WrittenLine",
+    "WrittenName",
+    "WrittenProof",
     "read_printed",
     "read_row",
 ]
@@ -170,6 +173,38 @@ class DerivedGap:
     detail: str = optional(TEXT, "")
 
 
+@dataclass(frozen=True, slots=True)
+class WrittenName:
+    """A name of a proof: its definition as LaTeX, or its meaning in words."""
+
+    latex: str = needed(TEXT)
+    formula: str = optional(TEXT, "", when=never)
+    says: str = optional(TEXT, "", when=never)
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenLine:
+    """A line of a proof: its number, the claim, and why it holds, a sentence with formulas between dollar signs."""
+
+    number: int = needed(COUNT)
+    latex: str = needed(TEXT)
+    by: str = optional(TEXT, "")
+    under: tuple[str, ...] = optional(listed(TEXT), (), when=never)  # conditions under which alone it holds
+    where: str = optional(TEXT, "", when=never)  # in the paper
+    status: str = optional(TEXT, "", when=never)  # of one that does not hold: false, unknown, sampled
+    why: str = optional(TEXT, "", when=never)
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenProof:
+    """A way to a statement, line by line: the one that decides it, or the printed one that does not."""
+
+    role: str = needed(word("decides", "printed"))
+    cites: tuple[str, ...] = optional(listed(IDENTIFIER), ())
+    names: tuple[WrittenName, ...] = optional(listed(record(WrittenName)), ())
+    lines: tuple[WrittenLine, ...] = optional(listed(record(WrittenLine)), ())
+
+
 def _read_shaky(node: Node) -> dict[str, tuple[str, ...]]:
     return dict(node.mapping().all(lambda names: names.items(Node.identifier)))
 
@@ -202,6 +237,7 @@ class DerivedPart:
     shown: tuple[str, ...] = optional(listed(TEXT), ())  # premises that follow from the assumptions, with multipliers
     measured: tuple[Json, ...] = optional(listed(DATA), ())  # premises, as they were measured on runs
     steps: tuple[DerivedStep, ...] = optional(listed(record(DerivedStep)), ())
+    written: tuple[WrittenProof, ...] = optional(listed(record(WrittenProof)), (), when=never)
 
 
 def _read_size(node: Node) -> Size:

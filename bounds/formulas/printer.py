@@ -264,13 +264,9 @@ class _Latex(_Printer):
 
     def leaf(self, value: Basic) -> str:
         entry = self.glossary.get(value)
-<<<<<<< HEAD
-        return entry.latex if entry and entry.latex else latex(value)
-=======
         if entry and entry.latex:
             return entry.latex
-        return spelled(value.name) if isinstance(value, Symbol) else cast(str, latex(value))
->>>>>>> b377600 (Proofs that can be read: numbered lines, every name defined, the way that decides first; derive --latex)
+        return spelled(value.name) if isinstance(value, Symbol) else latex(value)
 
     def bracketed(self, form: Form) -> str:
         return rf"\left({self.of(form)}\right)"
@@ -338,7 +334,7 @@ def spelled(name: str) -> str:
     """A name without a letter of its own as LaTeX: words upright, a number at the end as an index."""
     words = [word for word in re.split(r"_|(?=\d+$)", name) if word]
     if all(len(word) == 1 or word.isdigit() or in_greek(word) != word for word in words) or not name.isidentifier():
-        return cast(str, latex(Symbol(name)))
+        return latex(Symbol(name))
     number = rf"_{{{words.pop()}}}" if words[-1].isdigit() else ""
     return rf"\text{{{' '.join(words)}}}{number}"
 

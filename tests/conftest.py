@@ -102,12 +102,13 @@ def kernel_process() -> Iterator[Any]:
         yield made
 
 
-@pytest.fixture(scope="module")
-def one_kernel(kernel_process: Any) -> Iterator[None]:
-    """`certify` and `report` ask one process, where only the answers matter; tests/verify/test_certify_command.py."""
+@pytest.fixture(scope="module", autouse=True)
+def shared_kernel(request: Any, kernel_process: Any) -> Iterator[None]:
+    """`certify` and `report` ask one process in all tests of a session, but for modules with OWN_KERNEL."""
     with pytest.MonkeyPatch.context() as patched:
-        for module in ("certify.command", "certify.standing"):
-            patched.setattr(f"fedaudit.verify.{module}.Checker", lambda *_: nullcontext(kernel_process))
+        if not getattr(request.module, "OWN_KERNEL", False):
+            for module in ("certify.command", "certify.standing"):
+                patched.setattr(f"fedaudit.verify.{module}.Checker", lambda *_: nullcontext(kernel_process))
         yield
 
 

@@ -39,8 +39,6 @@ from fedaudit.verify.certify.command import certify
 from fedaudit.verify.search.lowered_claim import unchecked
 from fedaudit.verify.search.tree_arrays import Evaluator, Quantity, Table
 
-pytestmark = pytest.mark.usefixtures("one_kernel")
-
 Vec = tuple[Fraction, ...]
 Measured = dict[tuple[str, tuple[int, ...]], Fraction]
 MOST_PATHS = 300

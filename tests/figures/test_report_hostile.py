@@ -29,8 +29,6 @@ from fedaudit.running.store import Folder
 from fedaudit.verify.certify import standing as recheck
 from fedaudit.verify.results.audit_json import parse, read
 
-pytestmark = pytest.mark.usefixtures("one_kernel")
-
 RUN = "document.title='PWNED',document.documentElement.dataset.pwned=1,new Image().src='HOST/run'"
 PAYLOADS = [
     "<script>RUN</script>",

@@ -29,8 +29,6 @@ from fedaudit.verify.search.lowered_claim import lower
 from fedaudit.verify.search.rationalise import replay
 from fedaudit.verify.search.score import genes_of, score
 
-pytestmark = pytest.mark.usefixtures("one_kernel")
-
 VERDICTS = {
     "appA-cocoercive": "proved",
     "appA-smooth-gap": "proved",

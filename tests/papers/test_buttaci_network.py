@@ -40,8 +40,6 @@ from fedaudit.verify.search.score import score
 from fedaudit.verify.search.tree_arrays import Table
 from fedaudit.verify.settings.base import Shape
 
-pytestmark = pytest.mark.usefixtures("one_kernel")
-
 EFFORT = 0.1
 CHAPTER = [s.id for s in statements(["buttaci/def3*", "buttaci/prop3*"])]
 REFUTED = ["buttaci/prop3.2", "buttaci/prop3.3-upper", "buttaci/prop3.4-upper"]

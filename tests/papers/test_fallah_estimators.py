@@ -35,8 +35,6 @@ from fedaudit.verify.search.lowered_claim import lower
 from fedaudit.verify.search.rationalise import replay
 from fedaudit.verify.search.score import genes_of, score
 
-pytestmark = pytest.mark.usefixtures("one_kernel")
-
 MINE = [s.id for s in statements(["fallah"]) if s.method in ("meta", "samples")]
 EFFORT = 0.2
 

@@ -18,8 +18,6 @@ from fedaudit.verify import kernel
 from fedaudit.verify.certify.command import certify
 from fedaudit.verify.search.lowered_claim import lower
 
-pytestmark = pytest.mark.usefixtures("one_kernel")
-
 GOLDEN = TESTS / "certificates"
 LABELS = ("thm4.5", "cor4.6", "remG.1")
 BATCHES = ("D0", "D1", "D2")

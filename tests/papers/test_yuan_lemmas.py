@@ -31,8 +31,6 @@ from fedaudit.verify.search.lowered_claim import lower
 from fedaudit.verify.search.rationalise import replay
 from fedaudit.verify.search.score import genes_of, score
 
-pytestmark = pytest.mark.usefixtures("one_kernel")
-
 WORLDS = ("devices", "erm", "table", "algorithm", "subset", "prox")
 STEPS = ("yuan/lem10", "yuan/lem11")  # one step of a run
 MINE = [s.id for s in statements(["yuan"]) if s.method in WORLDS or s.id.startswith(STEPS)]

@@ -18,8 +18,6 @@ from fedaudit.verify.moves.repair import repair
 from fedaudit.verify.results.row import LiteralReading, Row
 from fedaudit.verify.results.verdicts import Survived
 
-pytestmark = pytest.mark.usefixtures("one_kernel")
-
 FALLS = "buttaci/appA-strong-second"  # gap <= mu/2 |w - w*|^2: an instance breaks it at once
 
 

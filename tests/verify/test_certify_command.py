@@ -29,6 +29,7 @@ from fedaudit.verify.kernel.__main__ import main as kernel
 
 GOOD = hostile.golden("yuan-thm1")
 WEAK = hostile.golden("benmansour-eq15~same-iterates.without-nonnegative_weights")
+OWN_KERNEL = True  # how it starts, ends, and is killed
 SECONDS = 10  # within which a certificate has to be answered
 
 

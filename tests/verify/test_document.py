@@ -22,8 +22,6 @@ from fedaudit.verify.results import audit_json as document
 from fedaudit.verify.results.audit_json import VERDICTS, Unreadable, inside, parse, read
 from fedaudit.verify.results.tried_sizes import Size
 
-pytestmark = pytest.mark.usefixtures("one_kernel")
-
 ONE_LINE = re.compile(r"fedaudit: got .+, expected .+; do: .+\n")
 STEP = {
     "claim": "x <= 1",

@@ -19,8 +19,6 @@ from fedaudit.verify.search.attack import climbed_on, scattered
 from fedaudit.verify.search.effort import LITERAL, OPEN, SANITY, THOROUGH, covering, is_dear
 from fedaudit.verify.settings.base import Shape
 
-pytestmark = pytest.mark.usefixtures("one_kernel")
-
 FALLS = "buttaci/appA-strong-second"
 HOLDS = "buttaci/lem4.1"
 

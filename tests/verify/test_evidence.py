@@ -28,7 +28,6 @@ from fedaudit.verify.search.lowered_claim import lower
 
 FALLS, PROFILED = "buttaci/appA-strong-second", "classic/gd-rate"
 PROOFS = {"young": "proofs/buttaci-appA-young.json", "paul": "proofs/buttaci-appA-peterpaul.json"}
-pytestmark = pytest.mark.usefixtures("one_kernel")
 
 
 def proposed(one, _):

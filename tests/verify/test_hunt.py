@@ -28,8 +28,6 @@ from fedaudit.verify.search.score import BEYOND_ROUNDING, _margin, genes_of, sco
 from fedaudit.verify.search.shrink import reduced, shrink, simplicity
 from fedaudit.verify.settings.base import Shape
 
-pytestmark = pytest.mark.usefixtures("one_kernel")
-
 EFFORT = 0.2
 
 

@@ -18,6 +18,7 @@ def slow(reason: str) -> pytest.MarkDecorator:
 
 def some(cases: Iterable[Any], every: int, reason: str) -> list[Any]:
     """The first of each `every` cases is fast, the others are slow. A tuple is one value for each parameter."""
+    assert every > 1, "all of them are fast then"
     return [
         case if n % every == 0 else pytest.param(*(case if isinstance(case, tuple) else (case,)), marks=slow(reason))
         for n, case in enumerate(cases)

@@ -81,8 +81,10 @@ def _one_outcome(scope: Scope, state: State | None) -> tuple[Measured, State]:
     """Measures of a run with one outcome, from a state on, in many rounds at once; and the state at its end."""
     blocks = scope.setup.blocks()
     if len(blocks) > 1:
-        begun = [None if state is None else {name: x[:, rows, ...] for name, x in state.items()} for rows in blocks]
-        runs = [_one_outcome(scope.some(rows), there) for rows, there in zip(blocks, begun, strict=True)]
+        runs: list[tuple[Measured, State]] = []
+        for rows in blocks:
+            begun = None if state is None else {name: x[:, rows, ...] for name, x in state.items()}
+            runs.append(_one_outcome(scope_of(scope.rules, scope.setup.some(rows)), begun))
         measures, states = ([run[i] for run in runs] for i in (0, 1))
         return joined(scope.xp, measures), joined(scope.xp, states, axis=1)
     rounds, ends = RoundsTogether(scope), Ends.of(scope.setup, scope.rules.measures)

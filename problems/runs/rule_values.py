@@ -71,10 +71,6 @@ class Scope:
 
         return self if self.steady else replace(self, coefficients=[cut(x) for x in self.coefficients])
 
-    def some(self, rows: slice) -> "Scope":
-        """The same rules on some of the instances."""
-        return _scope(self.rules, self.setup.some(rows))
-
     def number_at(self, t: int) -> forward.Evaluated:
         """Coefficients in a round whose local steps are alike: numbers, or (n or 1,)."""
         values = [x[min(t, x.shape[0] - 1), 0, :, 0, 0] for x in self.factors]
@@ -485,13 +481,9 @@ class Scope:
         return v[None, ...] if self.setup.shared else xp.eye(v.shape[-2], dtype=xp.float64)[:, None, :, None] * v
 
 
-def scope_of(method: Mapping[str, Any], setup: Setup) -> Scope:
-    """A method's rules on the problem of a run."""
-    return _scope(programme(method), setup)
-
-
-def _scope(rules: Programme, setup: Setup) -> Scope:
-    xp = namespace(setup.start)
+def scope_of(method: Mapping[str, Any] | Programme, setup: Setup) -> Scope:
+    """A method's rules, from its JSON or read already, on the problem of a run."""
+    xp, rules = namespace(setup.start), method if isinstance(method, Programme) else programme(method)
     values = factors(xp, rules, setup)
     coefficients = [evaluated(values, coefficient) for coefficient in rules.coefficients]
     return Scope(xp, rules, setup, values, [single(xp, x) for x in coefficients])

@@ -13,14 +13,13 @@ from typing import Any
 
 import numpy as np
 
-from ..arrays.array_checks import fail
+from ..arrays.array_checks import Array, fail
 from ..arrays.genes import Gene, along
 from ..families import losses as families
 from ..losses.quadratics import Quadratics
 
 __all__ = ["Problem"]
 
-Array = Any
 NEAR = 1e-7  # of the size of a table's points: what is one of them
 LARGE = 20_000_000  # entries of matrices whose minimiser is computed unasked
 

@@ -23,12 +23,12 @@ Nursery = Callable[..., dict[str, Any]]
 LI = TESTS / "own" / "li.py"
 IN_THE_TEST_FILE = """
 
-@fa.theorem(THEOREM_1, budget=1)
+@fa.theorem(THEOREM_1, budget=0.2)
 def test_true(verdict, tmp_path):
     assert verdict.tightness > 0.5
     assert tmp_path.is_dir()
 
-@fa.theorem(FASTER, budget=1)
+@fa.theorem(FASTER, budget=0.2)
 def test_false():
     raise RuntimeError("never reached")
 """

@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from types import FunctionType
 from typing import Any
@@ -68,8 +69,9 @@ def files() -> list[Path]:
     return sorted(path for room in ROOMS for path in (ROOT / room).rglob("*.py"))
 
 
-def of(path: Path) -> set[str]:
-    return set(imports(path.read_text(encoding="utf-8"), name_of(path), package=path.name == "__init__.py"))
+@cache
+def of(path: Path) -> frozenset[str]:
+    return frozenset(imports(path.read_text(encoding="utf-8"), name_of(path), package=path.name == "__init__.py"))
 
 
 @pytest.mark.parametrize("room", ROOMS)

@@ -86,10 +86,10 @@ def sampled(tmp_path: Path, condition: str) -> fa.Statement:
     return fa.load(tmp_path / "sampled.py")[0]
 
 
-def both(statement: fa.Statement) -> list[dict[str, Any]]:
+def both(statement: fa.Statement, budget: float = 1) -> list[dict[str, Any]]:
     """The rows of `verify` and `hunt`, where an allocation beyond the room fails."""
     with little_memory(ROOM):
-        return [fa.verify(statement, budget=1).row(), fa.hunt(statement, budget=1).row()]
+        return [fa.verify(statement, budget=budget).row(), fa.hunt(statement, budget=budget).row()]
 
 
 @pytest.mark.parametrize("condition", FITS_NOT)
@@ -118,7 +118,7 @@ def test_more_budget_takes_longer_runs(tmp_path: Path) -> None:
 
 
 def test_clients_of_a_crowd_are_drawn_without_listing_the_ways(tmp_path: Path) -> None:
-    for row in both(sampled(tmp_path, "fa.Ge(C, 30)")):
+    for row in both(sampled(tmp_path, "fa.Ge(C, 30)"), 0.3):
         assert row["verdict"] == "survived"
         assert {size["m"] for size in row["sizes"]} == {1, 29, 30, 31}
 
@@ -151,7 +151,7 @@ def test_long_sums_without_a_run(tmp_path: Path) -> None:
 def test_an_oracle_measured_at_every_step_and_client(tmp_path: Path) -> None:
     """Its data points have losses of many pieces: it took 8 GB."""
     (tmp_path / "mine.py").write_text(ORACLE)
-    for row in both(fa.load(tmp_path / "mine.py")[0]):
+    for row in both(fa.load(tmp_path / "mine.py")[0], 0.3):
         assert row["verdict"] == "survived"
         assert "untried" not in row
 

@@ -247,14 +247,18 @@ def fedaudit(*argv, cwd, **more):
 
 @pytest.mark.parametrize(
     "argv",
-    [
-        [b"verify", b"\xff\xfe.py"],
-        [b"verify", b"exits.py"],
-        [b"verify", b"raises.py"],
-        [b"audit", SOME.encode(), b"--out", b"/dev/null/\xff"],
-        [b"audit", SOME.encode(), b"--budget", b"1e308"],
-        [b"report", b"--out", b"\xff"],
-    ],
+    some(
+        [
+            [b"verify", b"\xff\xfe.py"],
+            [b"verify", b"raises.py"],
+            [b"audit", SOME.encode(), b"--budget", b"1e308"],
+            [b"audit", SOME.encode(), b"--out", b"/dev/null/\xff"],
+            [b"verify", b"exits.py"],
+            [b"report", b"--out", b"\xff"],
+        ],
+        3,
+        "a new interpreter each; such input is tried in one process above",
+    ),
 )
 def test_bad_input_of_real_processes_is_one_line(place, argv):
     done = fedaudit(*argv, cwd=place)

@@ -11,6 +11,7 @@ from typing import Any, cast
 import numpy as np
 import pytest
 from flint import fmpq
+from helpers import assert_floats_agree_with_the_kernel
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from marks import examples, slow, some
@@ -29,11 +30,8 @@ from fedaudit.verify import kernel
 from fedaudit.verify.certify.command import certify
 from fedaudit.verify.kernel.losses.spline import Spline
 from fedaudit.verify.kernel.worlds.meta import rate
-from fedaudit.verify.moves.audit import hunt_row, read
-from fedaudit.verify.search.genome import draw, exactly
+from fedaudit.verify.moves.audit import hunt_row
 from fedaudit.verify.search.lowered_claim import lower
-from fedaudit.verify.search.rationalise import replay
-from fedaudit.verify.search.score import genes_of, score
 
 MINE = [s.id for s in statements(["fallah"]) if s.method in ("meta", "samples")]
 EFFORT = 0.2
@@ -188,24 +186,7 @@ def test_broken_copies_fall(label: str) -> None:
 @pytest.mark.parametrize("identifier", some(MINE, 4, "many instances of every statement"))
 def test_floats_agree_with_the_kernel(identifier: str) -> None:
     """The kernel enumerates every batch, the simulator uses that means and variances of batches are known."""
-    reading, world = read(statement(identifier))
-    rng = np.random.default_rng(1)
-    shapes, seen = world.shapes(reading), 0
-    for shape in shapes[:: max(1, len(shapes) // 6)]:
-        genes = genes_of(reading, world, shape)
-        batch = draw(genes, 2, rng)
-        for row in range(2):
-            genome = exactly(genes, batch, row, 2)
-            found = score(reading, world, shape, {k: np.asarray(x, dtype=float)[None] for k, x in genome.items()})
-            made = replay(reading, world, shape, genome)
-            if made is None:
-                continue
-            seen += 1
-            scale = float(abs(found.rhs[0]))
-            for mine, theirs in ((made.lhs, found.lhs[0]), (made.rhs, found.rhs[0])):
-                middle = mine.partition(" +/- ")[0]  # of a ball, where a root is not rational
-                assert float(F(middle)) == pytest.approx(float(theirs), rel=1e-6, abs=1e-8 * scale)
-    assert seen >= 3
+    assert_floats_agree_with_the_kernel(identifier, 2, rel=1e-6, share=1e-8)
 
 
 small = st.fractions(-3, 3, max_denominator=4)

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 from flint import fmpq
+from helpers import assert_floats_agree_with_the_kernel
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from marks import examples, slow, some
@@ -25,11 +26,8 @@ from fedaudit.problems.losses.minibatch import multisets, neighbours
 from fedaudit.verify import kernel
 from fedaudit.verify.certify.command import certify
 from fedaudit.verify.kernel.losses.draws import batches
-from fedaudit.verify.moves.audit import hunt_row, literal_row, read
-from fedaudit.verify.search.genome import draw, exactly
+from fedaudit.verify.moves.audit import hunt_row, literal_row
 from fedaudit.verify.search.lowered_claim import lower
-from fedaudit.verify.search.rationalise import replay
-from fedaudit.verify.search.score import genes_of, score
 
 WORLDS = ("devices", "erm", "table", "algorithm", "subset", "prox")
 STEPS = ("yuan/lem10", "yuan/lem11")  # one step of a run
@@ -228,24 +226,7 @@ def test_a_three_point_lemma_with_more_convexity_falls() -> None:
 
 @pytest.mark.parametrize("identifier", some(MINE, 4, "many instances of every statement"))
 def test_floats_agree_with_the_kernel(identifier: str) -> None:
-    reading, world = read(statement(identifier))
-    rng = np.random.default_rng(1)
-    shapes, seen = world.shapes(reading), 0
-    for shape in shapes[:: max(1, len(shapes) // 6)]:
-        genes = genes_of(reading, world, shape)
-        batch = draw(genes, 3, rng)
-        for row in range(3):
-            genome = exactly(genes, batch, row, 3)
-            found = score(reading, world, shape, {k: np.asarray(x, dtype=float)[None] for k, x in genome.items()})
-            made = replay(reading, world, shape, genome)
-            if made is None:
-                continue
-            seen += 1
-            scale = float(abs(found.rhs[0]))
-            for mine, theirs in ((made.lhs, found.lhs[0]), (made.rhs, found.rhs[0])):
-                middle = mine.partition(" +/- ")[0]  # of a ball, where a root is not rational
-                assert float(F(middle)) == pytest.approx(float(theirs), rel=1e-7, abs=1e-9 * scale)
-    assert seen >= 3
+    assert_floats_agree_with_the_kernel(identifier, 3, rel=1e-7, share=1e-9)
 
 
 small = st.fractions(-3, 3, max_denominator=4)

@@ -67,11 +67,13 @@ class Derived:
 # --- the verdict -----------------------------------------------------------------------------------------------------
 
 
-def derive(statement: Statement, catalogue: Mapping[str, Statement], *, slack: bool = True) -> Derived:
+def derive(
+    statement: Statement, catalogue: Mapping[str, Statement], *, slack: bool = True, terms: bool = False
+) -> Derived:
     """Decide every step of the statement's derivation, then compare what it gives with what is claimed.
 
     The first derivation is the paper's way and makes the status; what becomes of others is told as findings. Any of
-    them may prove the statement.
+    them may prove the statement. `terms`: also the factor term by term; `slack`: that, and which constants have room.
     """
     if statement.quoted:
         return Derived(
@@ -83,10 +85,10 @@ def derive(statement: Statement, catalogue: Mapping[str, Statement], *, slack: b
     if circle:
         return Derived("not-derived", findings=(Refused(f"cites itself, {' -> '.join(circle)}"),))
     closure = _closure(statement, catalogue)
-    first = (_with_slack if slack else _derive)(statement, closure)
+    first = _with_terms(statement, closure, slack) if slack or terms else _derive(statement, closure)
     ways = [replace(statement, follows_from=(way,)) for way in statement.follows_from[1:]]
-    other = _with_slack if slack and first.status == "not-derived" else _derive
-    others = [other(way, closure) for way in ways]
+    wanted = slack and first.status == "not-derived"
+    others = [_with_terms(way, closure, slack) if wanted else _derive(way, closure) for way in ways]
     findings = [*first.findings]
     for way in others:
         beside = (finding for finding in way.findings if isinstance(finding, Vacuous | Slack))
@@ -171,8 +173,8 @@ def _derive(statement: Statement, closure: tuple[Statement, ...]) -> Derived:
 
 
 @lru_cache(maxsize=512)
-def _with_slack(statement: Statement, closure: tuple[Statement, ...]) -> Derived:
-    """With the factor term by term and, where the statement follows, the constants that have room."""
+def _with_terms(statement: Statement, closure: tuple[Statement, ...], slack: bool) -> Derived:
+    """With the factor term by term and, if asked for, where the statement follows, the constants that have room."""
     plain = _derive(statement, closure)
     if plain.status == "not-derived":
         return plain
@@ -180,7 +182,7 @@ def _with_slack(statement: Statement, closure: tuple[Statement, ...]) -> Derived
     comparisons = compare(goal, argument)
     equal = [isinstance(relation, Eq) for relation in goal.relations]
     shares = tuple(term for n, c in enumerate(comparisons) for term in c.terms(n, equal[n]))
-    if plain.status == "claims-more":
+    if plain.status == "claims-more" or not slack:
         return replace(plain, terms=shares)
     loose = (
         *slacks(statement, comparisons),

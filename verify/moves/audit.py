@@ -94,14 +94,17 @@ def linted(statement: Statement) -> Linted:
     return Linted(statement.id, tuple(lint(statement, catalogue([statement]))))
 
 
-def derived(statement: Statement, proofs: Path | None = None) -> Derivation:
-    """Does it follow, is it proved, and what do its hand-written premises say of runs? `proofs`: where some lie."""
+def derived(statement: Statement, proofs: Path | None = None, *, slack: bool = True) -> Derivation:
+    """Does it follow, is it proved, and what do its hand-written premises say of runs? `proofs`: where some lie.
+
+    Constants that have room are looked for if `slack` says so: no verdict depends on them, and it takes long.
+    """
     known = catalogue([statement])
     for premise in shown(statement, known):
         mend(premise)
-    found = derive(statement, known)
-    proof = prove(statement, known, proofs) if found.proved else None
-    return Derivation(statement, found, tried(statement, known), proof, known)
+    outcome = derive(statement, known, slack=slack, terms=True)
+    proof = prove(statement, known, proofs) if outcome.proved else None
+    return Derivation(statement, outcome, tried(statement, known), proof, known)
 
 
 def verify(
@@ -183,7 +186,7 @@ def audit(
 ) -> Audited:
     """All moves; the verdict is the strongest that any of them reached. `proofs`: where some lie already."""
     told("lint and derive", 0, 1)
-    sense, derivation = linted(statement), derived(statement, proofs)
+    sense, derivation = linted(statement), derived(statement, proofs, slack=thorough)
     proof = derivation.proof if isinstance(derivation.proof, Proof) else None
     share = effort / 3
     plan = _plan(statement, proof is not None, thorough).at(share)

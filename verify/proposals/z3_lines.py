@@ -6,7 +6,8 @@ relations that the line rests on and the signs that forms show, for all values o
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import z3
@@ -29,6 +30,12 @@ ENGINES: Sequence[Callable[[], Any]] = (
     lambda: z3.SolverFor("QF_NRA"),
     z3.Solver,
 )
+COMPARED: Mapping[str, Callable[[Any], Any]] = {
+    "<": lambda x: x > 0,
+    "<=": lambda x: x >= 0,
+    "=": lambda x: x == 0,
+    "!=": lambda x: x != 0,
+}  # a constraint with everything on its right
 
 
 def doubtful(file: object, cited: Mapping[str, Claim]) -> str:
@@ -56,7 +63,8 @@ def follows(says: Relation, rests: Sequence[Relation], forms: Forms) -> bool:
     goals = negations(says, forms)
     atoms = atoms_of(*(polynomial for _, polynomial in (*goals, *premises)))
     signs = {atom: sign_of(atom, forms) for atom in atoms}
-    return all(any(_asked((goal, *premises), signs, e, WORK) == z3.unsat for e in ENGINES) for goal in goals)
+    questions = [_Question.of(goal, premises, signs) for goal in goals]
+    return all(any(one.asked(range(len(premises)), e, WORK) == z3.unsat for e in ENGINES) for one in questions)
 
 
 class AtomSign(NamedTuple):
@@ -81,8 +89,9 @@ def needed_for_contradiction(
     search nothing: z3 may do without them by an argument that is much longer.
     """
     everything = frozenset(range(len(premises)))
+    question = _Question.of(goal, premises, signs)
     for engine in ENGINES:
-        answer = _asked((goal, *premises), signs, engine, GLANCE)
+        answer = question.asked(everything, engine)
         if answer == z3.sat:
             return None
         if answer == z3.unsat:
@@ -90,14 +99,13 @@ def needed_for_contradiction(
     else:
         return everything
     doubted = [n for n, premise in enumerate(premises) if not _says_sign(premise)]
-    needed = set(everything)
+    needed = everything
     for size in (4, 1):  # most of many premises are not needed: several at once first
         for start in range(0, len(doubted), size):
             fewer = needed - set(doubted[start : start + size])
-            asked = (goal, *(premises[n] for n in sorted(fewer)))
-            if fewer != needed and _asked(asked, signs, engine, GLANCE) == z3.unsat:
+            if fewer != needed and question.asked(fewer, engine) == z3.unsat:
                 needed = fewer
-    return frozenset(needed)
+    return needed
 
 
 def _says_sign(premise: Constraint) -> bool:
@@ -106,22 +114,41 @@ def _says_sign(premise: Constraint) -> bool:
     return name in ("<", "<=") and len(terms) == 1 and terms[0][1] > 0 and [n for _, n in terms[0][0]] == [1]
 
 
-def _asked(
-    constraints: Sequence[Constraint], signs: Mapping[str, AtomSign], engine: Callable[[], Any], work: int
-) -> Any:
-    """Whether z3 finds values of the atoms that meet all constraints: z3.sat, z3.unsat or z3.unknown."""
-    solver = engine()
-    solver.set("rlimit", work)
-    atoms = {name: z3.Real(f"x{n}") for n, name in enumerate(atoms_of(*(p for _, p in constraints)))}
-    for name, x in atoms.items():
-        if signs[name].from_one:
-            solver.add(x >= 1)
-        elif signs[name].sign in ("positive", "nonnegative"):
-            solver.add(x > 0 if signs[name].sign == "positive" else x >= 0)
-    for name, polynomial in constraints:
-        value = _value(polynomial, atoms)
-        solver.add({"<": value > 0, "<=": value >= 0, "=": value == 0, "!=": value != 0}[name])
-    return solver.check()
+@dataclass(frozen=True, slots=True, eq=False)
+class _Question:
+    """A negated goal and premises as z3 reads them, made once for all choices of premises that it is asked about."""
+
+    formulas: Sequence[Any]  # of the goal, then of every premise
+    atoms: Sequence[frozenset[str]]  # that each of them speaks of
+    signs: Mapping[str, Any]  # of atoms that have one
+
+    @classmethod
+    def of(cls, goal: Constraint, premises: Sequence[Constraint], signs: Mapping[str, AtomSign]) -> _Question:
+        constraints = (goal, *premises)
+        reals = {name: z3.Real(f"x{n}") for n, name in enumerate(atoms_of(*(p for _, p in constraints)))}
+        formulas = [COMPARED[name](_value(polynomial, reals)) for name, polynomial in constraints]
+        atoms = [frozenset(atoms_of(polynomial)) for _, polynomial in constraints]
+        known = {name: sign for name, x in reals.items() if (sign := _sign_formula(signs[name], x)) is not None}
+        return cls(formulas, atoms, known)
+
+    def asked(self, premises: Collection[int], engine: Callable[[], Any], work: int = GLANCE) -> Any:
+        """Whether z3 finds values that meet these premises and the negated goal: z3.sat, z3.unsat or z3.unknown."""
+        places = (0, *(n + 1 for n in sorted(premises)))
+        spoken = frozenset[str]().union(*(self.atoms[n] for n in places))
+        solver = engine()
+        solver.set("rlimit", work)
+        solver.add(*(sign for name, sign in self.signs.items() if name in spoken))
+        solver.add(*(self.formulas[n] for n in places))
+        return solver.check()
+
+
+def _sign_formula(sign: AtomSign, x: Any) -> Any:
+    """What z3 is told of an atom; None where nothing is known."""
+    if sign.from_one:
+        return x >= 1
+    if sign.sign == "positive":
+        return x > 0
+    return x >= 0 if sign.sign == "nonnegative" else None
 
 
 def _value(polynomial: Polynomial, atoms: dict[str, Any]) -> Any:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -41,10 +42,11 @@ from ..search.attack import climbed_on, scattered
 from ..search.climb import Searched, joined
 from ..search.effort import LITERAL, OPEN, SANITY, THOROUGH, Effort
 from ..search.lowered_claim import lower
+from ..search.rationalise import certify
 from ..settings import setting_of
 from ..settings.base import Limits, Reading, Setting
 from ..worst.profile import examined
-from .judge import Claims, judge
+from .judge import Claims, Replay, judge
 from .kernel_proof import Proof, prove, stands_without
 from .monte_carlo import statistics
 from .premise_trials import tried
@@ -138,10 +140,16 @@ def hunt(
 
 
 def _verified(
-    statement: Statement, reading: Reading, world: Setting, seen: Searched, plan: Effort, seed: int
+    statement: Statement,
+    reading: Reading,
+    world: Setting,
+    seen: Searched,
+    plan: Effort,
+    seed: int,
+    replay: Replay | None = None,
 ) -> Judged:
     """What random instances say, and sampled runs where expectations cannot be listed."""
-    verdict = _by_kind(statement, judge(reading, world, seen, _siblings(statement), plan))
+    verdict = _by_kind(statement, judge(reading, world, seen, _siblings(statement), plan, replay))
     sampled = statistics(reading, world, seed)
     if sampled is not None:
         if sampled.suspects and isinstance(verdict, Survived):
@@ -153,10 +161,17 @@ def _verified(
 
 
 def _hunted(
-    statement: Statement, reading: Reading, world: Setting, found: Searched, plan: Effort, seed: int, effort: float
+    statement: Statement,
+    reading: Reading,
+    world: Setting,
+    found: Searched,
+    plan: Effort,
+    seed: int,
+    effort: float,
+    replay: Replay | None = None,
 ) -> Judged:
     """What a climb says, and worst cases at ordinary points."""
-    judged = judge(reading, world, found, _siblings(statement), plan)
+    judged = judge(reading, world, found, _siblings(statement), plan, replay)
     judged = examined(statement, reading, world, judged, seed, effort, plan.worst)
     return searched(_by_kind(statement, judged), seed=seed)
 
@@ -245,13 +260,13 @@ def _both(
     seen = scattered(reading, world, plan, seed)
     spent, began = _since(began), time.perf_counter()
     beyond = climbed_on(reading, world, seen, plan, seed)
-    found = joined([replace(seen, instances=0, sizes=()), beyond])
-    hunted = searched(_hunted(statement, reading, world, found, plan, seed, effort), seconds=_since(began))
+    found, replay = joined([replace(seen, instances=0, sizes=()), beyond]), cache(partial(certify, reading, world))
+    hunted = searched(_hunted(statement, reading, world, found, plan, seed, effort, replay), seconds=_since(began))
     if seen.fell and (_against(hunted) is not None):
         drawn = Search(seen.instances, seed, spent, hunted.search.how, sizes=seen.sizes, covered=seen.covered)
         return replace(hunted, search=drawn), hunted
     began, plan = time.perf_counter(), replace(plan, sturdy=_against(hunted) is None)
-    verified = _verified(statement, reading, world, seen, plan, seed)
+    verified = _verified(statement, reading, world, seen, plan, seed, replay)
     return searched(verified, seconds=round(_since(began) + spent, 3)), hunted
 
 

@@ -24,17 +24,27 @@ from ..search.score import BEYOND_ROUNDING
 from ..search.shrink import reduced, shrink, simplicity
 from ..settings.base import Reading, Setting
 
-__all__ = ["Claims", "judge"]
+__all__ = ["Claims", "Replay", "judge"]
 
 CHEAP, DEAR = 100, 2000  # sizes of instances (clients × dimension × steps) that are replayed to say how tight they are
 
 Claims = Mapping[str, Mapping[str, Any]]
+Replay = Callable[[Found], Replayed | None]
 
 
 def judge(
-    reading: Reading, world: Setting, seen: Searched, siblings: Claims | None = None, effort: Effort = OPEN
+    reading: Reading,
+    world: Setting,
+    seen: Searched,
+    siblings: Claims | None = None,
+    effort: Effort = OPEN,
+    replay: Replay | None = None,
 ) -> Judged:
-    """A verdict from what a search saw; the effort says how many candidates that hold are replayed."""
+    """A verdict from what a search saw; the effort says how many candidates that hold are replayed.
+
+    `replay` says what the kernel does of a candidate, where another judgement may have asked about it already.
+    """
+    replay = replay or partial(certify, reading, world)
     identifier, left_out = reading.lowered.id, world.untried(reading)
     none = world.nothing_met or (NOTHING_MET if seen.sizes or not left_out else left_out[0])
     sizes = tuple(size for size in seen.sizes if size.counts)
@@ -52,27 +62,29 @@ def judge(
     asked = suspects + sorted(cheap + dear, key=_promise)
     for n, found in enumerate(asked):
         told("exact replays", n, len(asked))
-        beaten = any(found.ratio <= made.ratio for made in replays)
+        beaten = any(found.ratio <= replayed.ratio for replayed in replays)
         if beaten and found.margin < -BEYOND_ROUNDING and not world.fitted:
             continue  # it says nothing about the claim, and less about how tight it is
-        made = certify(reading, world, found)
-        if made is None and found.margin > BEYOND_ROUNDING and world.ordinary(reading, [found.scores.shape]):
-            made = certify(reading, world, reduced(reading, world, found))
-            made = None if made is None or made.holds else made
-        if made is None:
+        replayed = replay(found)
+        if replayed is None and found.margin > BEYOND_ROUNDING and world.ordinary(reading, [found.scores.shape]):
+            replayed = certify(reading, world, reduced(reading, world, found))
+            replayed = None if replayed is None or replayed.holds else replayed
+        if replayed is None:
             unseen += [found] if found.margin > BEYOND_ROUNDING else []
-        elif made.holds:
-            replays.append(made)
-            is_equation = reading.claim["then"][made.at["relation"]][0] == "="
-            if made.equal and n >= len(suspects) and not is_equation and not world.fitted:
+        elif replayed.holds:
+            replays.append(replayed)
+            is_equation = reading.claim["then"][replayed.at["relation"]][0] == "="
+            if replayed.equal and n >= len(suspects) and not is_equation and not world.fitted:
                 break  # nothing that holds is tighter
         else:
-            fallen.append(made)
+            fallen.append(replayed)
             break
     if fallen:
         told("a sturdy counterexample", 0, 1)
-        look = _counterexample if effort.sturdy else _first
-        against = look(reading, world, fallen[0], violations, siblings or {})
+        if effort.sturdy:
+            against = _counterexample(reading, world, fallen[0], violations, siblings or {}, replay)
+        else:
+            against = _first(reading, world, fallen[0], siblings or {})
         return Refuted(identifier, against, search)
     if unseen:
         why = refusal(reading, world, unseen[0])
@@ -93,14 +105,19 @@ def _promise(found: Found) -> float:
 
 
 def _counterexample(
-    reading: Reading, world: Setting, first: Replayed, violations: Sequence[Found], siblings: Claims
+    reading: Reading,
+    world: Setting,
+    first: Replayed,
+    violations: Sequence[Found],
+    siblings: Claims,
+    replay: Replay,
 ) -> Counterexample:
     """The sturdiest counterexample, shrunk: it lasts at longer horizons, then it breaks the most siblings.
 
     How long each candidate lasts is seen at a glance. Only if the kernel does not say the same of the one that is
     shown, it is asked about all of them.
     """
-    others = cache(partial(_others, reading, world, tuple(violations)))
+    others = cache(partial(_others, reading, world, tuple(violations), replay))
     lasts_for, breaks_of = cache(partial(endurance, reading, world)), cache(partial(breaks, siblings))
     glances = cache(partial(endurance, reading, world, glance=True))
 
@@ -126,7 +143,7 @@ def _counterexample(
     return _sturdy(reading, shrunk, chosen.ratio, lasts, too)
 
 
-def _first(reading: Reading, world: Setting, first: Replayed, _: Sequence[Found], siblings: Claims) -> Counterexample:
+def _first(reading: Reading, world: Setting, first: Replayed, siblings: Claims) -> Counterexample:
     """The first counterexample, shrunk, and how long it lasts."""
     shrunk = shrink(reading, world, first)
     lasts, too = endurance(reading, world, shrunk), tuple(breaks(siblings, shrunk))
@@ -142,10 +159,10 @@ def _sturdy(
 
 
 def _others(
-    reading: Reading, world: Setting, violations: Sequence[Found], fragile: bool, spares: bool
+    reading: Reading, world: Setting, violations: Sequence[Found], replay: Replay, fragile: bool, spares: bool
 ) -> list[Replayed]:
     """Other counterexamples, where the first one does not last or spares a sibling."""
-    again = [certify(reading, world, f) for f in violations[:REPLAYS] if fragile or spares]
+    again = [replay(one) for one in violations[:REPLAYS] if fragile or spares]
     tough = tougher(reading, world, violations) if fragile else None
     return [one for one in (tough, *again) if one is not None and not one.holds]
 

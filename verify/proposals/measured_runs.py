@@ -55,7 +55,7 @@ NUMBERS = {
     "nonnegative": ("0", "1", "1/2", "5/2"),
     "positive": ("1", "1/2", "1/100", "7/3"),
 }
-REPLAY = 150_000  # operations of one replay: many short runs say more than one with a thousand samples
+REPLAY = 150_000  # operations of one replay: fifty short runs say more than one with a thousand samples
 MOST = 6  # of a letter that stands for a whole number
 WHOLE = {"index": 0, "count": 1, "client": 1}  # domains of whole numbers, and the least of each
 
@@ -96,8 +96,8 @@ def _again(message: str, identifier: str, number: int, rule: str) -> Disagreemen
 class Effort:
     """How much is tried: admitted instances, evaluations over all judgements, places of one judgement per instance."""
 
-    runs: int = 24
-    evaluations: int = 1_200
+    runs: int = 50
+    evaluations: int = 1_600
     places: int = 2
 
 

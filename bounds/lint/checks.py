@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from sympy import AccumBounds, Basic, Expr, Ge, Le, Lt, PoleError, Symbol, nan
+from sympy import AccumBounds, Basic, Expr, Ge, Indexed, Le, Lt, PoleError, Symbol, nan
 from sympy import Limit as UnevaluatedLimit
 from sympy.core.function import AppliedUndef
 from sympy.logic.boolalg import Boolean, false, true
@@ -155,7 +155,7 @@ def _points(statement: Statement, made: Limit) -> Iterator[dict[Basic, Expr]]:
 
 def _constants(statement: Statement) -> set[Symbol]:
     exprs = [*statement.when, *statement.sweep.values()]
-    symbols = {s for e in exprs for s in e.free_symbols}
+    symbols = {s for e in exprs for s in e.free_symbols if not isinstance(s, Indexed)}
     return {s for s in symbols if not knob_range(s.name)}
 
 
@@ -185,7 +185,8 @@ def _match(lemma: Statement, statement: Statement, head: Expr) -> dict[Symbol, E
         return {}
     wanted, form = statement.defined(statement.choose[head]), lemma.defined(lemma.choose[head])
     index = head.free_symbols
-    unknown = sorted(form.free_symbols - wanted.free_symbols - index, key=str)
+    free = form.free_symbols - wanted.free_symbols - index
+    unknown = sorted((s for s in free if not isinstance(s, Indexed)), key=str)  # sympy counts p[j] among them
     top = fraction(together(form - wanted))[0]
     if top == 0:
         return {}

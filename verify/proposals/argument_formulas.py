@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import cast
 
 from flint import fmpq
-from sympy import Basic, Eq, Expr, Sum, Symbol
+from sympy import Basic, Eq, Expr, Indexed, Sum, Symbol
 from sympy.core.function import AppliedUndef
 from sympy.core.relational import Relational
 from sympy.logic.boolalg import And, Boolean, true
@@ -92,6 +92,8 @@ class Formulas:
         domains = self.book.context.forms.domains
         bound = {v for total in expr.atoms(Sum) for v in total.variables}
         for symbol in expr.free_symbols:
+            if isinstance(symbol, Indexed):  # sympy counts p[j] among them, beside p and j
+                continue
             if symbol not in names and symbol.name not in domains and symbol not in bound:
                 self.letter(symbol.name, trees.domain_of(symbol))
         for quantity in expr.atoms(AppliedUndef):

@@ -238,8 +238,8 @@ BY_LIMITS = (
     "'=' compares the limits of both sides for C -> infinity, delta -> 0; the limit of the probability is that of the "
     "exact normal law of the trace (closed form of the moments, replayed against sums over all pairs)"
 )
-PROPOSITION_3_2_SMALL_SHIFT = Statement(
-    id="buttaci/prop3.2-largeC~small-shift",
+PROPOSITION_3_2_LARGE_C = Statement(
+    id="buttaci/prop3.2-largeC",
     kind="order",
     title="The same for many clients and an unchanged variance, for every shift",
     cite="Section 3.3, below proposition 3.2",
@@ -252,27 +252,27 @@ PROPOSITION_3_2_SMALL_SHIFT = Statement(
     reading=(
         SYMMETRIC,
         BY_LIMITS,
-        "more than prop3.2-largeC asks: the text goes on to read the result as a function of epsilon in (0, 1), and "
-        "then epsilon may vary with C. With epsilon fixed both sides tend to 1, as every Phi(c C) does",
+        "the text goes on to read the result as a function of epsilon in (0, 1), so that epsilon may vary with C. With "
+        "epsilon fixed both sides tend to 1, as every Phi(c C) does, and nothing is said: prop3.2-largeC~fixed-shift",
     ),
 )  # fmt: skip
 
-PROPOSITION_3_2_LARGE_C = replace(
-    PROPOSITION_3_2_SMALL_SHIFT,
-    id="buttaci/prop3.2-largeC",
+PROPOSITION_3_2_FIXED_SHIFT = replace(
+    PROPOSITION_3_2_LARGE_C,
+    id="buttaci/prop3.2-largeC~fixed-shift",
     title="The same for many clients and an unchanged variance",
     let=(MANY_CLIENTS, SAME_VARIANCE, replace(NETWORK_FIXED, args=(theta, phi, epsilon))),
     reading=(
         SYMMETRIC,
         BY_LIMITS,
         "the text lets C and delta vary (C >> 1, delta ~ 0) and nothing else: epsilon does not depend on C, and both "
-        "limits are 1, whatever stands before C. For epsilon of order 1 / C see prop3.2-largeC~small-shift",
+        "limits are 1, whatever stands before C. For epsilon of order 1 / C see prop3.2-largeC",
     ),
 )
 
-PROPOSITION_3_2_SMALL_SHIFT_REPAIRED = replace(
-    PROPOSITION_3_2_SMALL_SHIFT,
-    id="buttaci/prop3.2-largeC~small-shift~repaired",
+PROPOSITION_3_2_LARGE_C_REPAIRED = replace(
+    PROPOSITION_3_2_LARGE_C,
+    id="buttaci/prop3.2-largeC~repaired",
     then=Eq(probability(C), normal(theta * epsilon * C / (2 * phi))),
     repairs="as for proposition 3.2: Phi(theta epsilon C / (2 phi)); the printed argument is too large by sqrt 2",
 )

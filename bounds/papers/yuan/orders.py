@@ -283,7 +283,7 @@ NON_SMOOTH_REPAIRED = replace(
 # --- theorem 4 as printed: the empirical risk -------------------------------------------------------------------------
 
 THEOREM_4_ERM = claim(
-    "thm4~erm",
+    "thm4",
     "FedMSPP on weakly convex losses: the envelope of the empirical risk, as printed",
     "theorem 4, section 3.2, literally: the index erm on the left side",
     Le(G**2, UNIT_RHO * ROUGH),
@@ -295,7 +295,7 @@ THEOREM_4_ERM = claim(
         " population risk is G a between -a and a, so that w_0 = 0 is a minimum and Delta_rho = 0. The training sample"
         " of (1.2) is one of both points; its envelope has the slope G wherever the run can come",
         SOME_PROBLEMS,
-        "the likelier meaning, the population risk or data that are drawn from the training sample, is yuan/thm4",
+        "for the population risk, or data that are drawn from the training sample, it is right: yuan/thm4~repaired",
     ),
     form=tied(THEOREM_4, picked_erm_env2(T), G**2, forms.one_sample, forms.ONE_SAMPLE, {Delta_rho: Integer(0)}),
 )

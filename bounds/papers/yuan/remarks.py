@@ -132,13 +132,14 @@ TABLE_COLUMNS_4 = replace(
     title="Table 1: independent of local dissimilarity, non-smooth, partial participation (theorem 4)",
     cite=TABLE_COLUMNS.cite,
     reading=(*TABLE_THEOREM_4.reading, _MARKS),
-    follows_from=(Derivation(proofs.row_2, cites=("yuan/thm4~order",)),),
+    follows_from=(Derivation(proofs.row_2, cites=("yuan/thm4~repaired~order",)),),
 )
 TABLE_COLUMNS_1 = replace(
     TABLE_THEOREM_1,
     id="yuan/table1-columns~thm1",
     title="Table 1: independent of local dissimilarity, partial participation (theorem 1)",
     cite=TABLE_COLUMNS.cite,
+    repairs="",
     reading=(*TABLE_THEOREM_1.reading, _MARKS, "NS is not ticked: losses are smooth"),
     follows_from=(Derivation(proofs.row_1, cites=("yuan/thm1~repaired",)),),
 )

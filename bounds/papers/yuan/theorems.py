@@ -315,7 +315,7 @@ THEOREM_2 = _statement(
     follows_from=(Derivation(proofs.theorem_2, cites=("yuan/lem8",)),),
 )
 THEOREM_4 = _statement(
-    "thm4",
+    "thm4~repaired",
     "FedMSPP on weakly convex losses: the gradient of the Moreau envelope",
     "theorem 4, section 3.2; the inequality that ends its proof, appendix C.2",
     let=(nonnegative_loss, lipschitz, weakly_convex, exact_oracle),
@@ -331,8 +331,9 @@ THEOREM_4 = _statement(
         STRONGER,
         "the left side is about the population risk, as the proof and the gap on the right are, or, as in remark 8, the"
         " data are drawn from the training sample, so that both risks are one; the theorem prints the envelope of the"
-        " empirical risk, which is yuan/thm4~erm",
+        " empirical risk, which is yuan/thm4",
     ),
+    repairs="the envelope of the population risk, R_rho for R_erm,rho: the proof and the gap on the right have it",
     follows_from=(Derivation(proofs.theorem_2, cites=("yuan/lem12",)),),
 )
 

@@ -34,7 +34,7 @@ FALL = 10.0  # the factor that the gap falls by
 PROPORTIONAL = (0.75, 1.25)  # slopes of log(bias) against log(distance)
 READINGS: dict[str, tuple[int, float, float]] = {  # rounds, first step, factor per step
     "10^-4 0.99^t (table 2)": (ROUNDS, 1e-4, 0.99),
-    "1/(4 L), constant, 200 rounds": (200, FIRST, 1.0),
+    "0.99^t from 1/(4L): losses 625 times as steep": (ROUNDS, FIRST, 0.99),
 }
 
 
@@ -110,7 +110,7 @@ def _slope(biases: list[float]) -> float:
 
 
 def run(seed: int, effort: float) -> Outcome:
-    """With table 2's steps, and with longer ones."""
+    """With table 2's steps on losses as they are, and on steep ones."""
     by_steps = {reading: rows_of(seed, reading) for reading in READINGS}
     parts = ("faster off IID", "more so farther off", "bias in proportion to the distance")
     told = list[str]()

@@ -57,10 +57,11 @@ class Steps:
 
 
 PRINTED = Steps("10^-4 0.99^t (table 2)", 50, 100, 1e-4, 0.99)
-SETTLED = (
+SCALED = (  # table 2's schedule: how steep the losses are is open
     Steps("0.99^t from 1/(4L): losses 625 times as steep", 50, 100, FIRST, 0.99),
-    Steps("corollary 4's 1/(mu (t + gamma)), 1500 rounds", 10, 3000, FIRST),
 )
+OTHER = Steps("corollary 4's 1/(mu (t + gamma)), 1500 rounds", 10, 3000, FIRST)  # no reading: table 2 has other steps
+SETTLED = (*SCALED, OTHER)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -142,7 +143,7 @@ def run(seed: int, effort: float) -> Outcome:
         "slope of log max|alpha - p| against log t (1/t is -1, a limit off p is 0) with one minimiser and noise, one "
         f"minimiser and exact gradients, minimisers 0.1 and 2 apart; as printed, {told}"
     )
-    under = tuple(how.name for how in SETTLED if by_steps[how.name].shown)
+    under = tuple(how.name for how in SCALED if by_steps[how.name].shown)
     return Outcome(by_steps[PRINTED.name].shown, reason, len(by_steps) * len(CASES) * PATHS, rows, under)
 
 

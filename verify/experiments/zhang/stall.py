@@ -5,7 +5,7 @@ from __future__ import annotations
 from .. import Experiment, Outcome
 from .drift_figures import FAR, READINGS, drift, races
 from .exact import Race
-from .logistic import LIMIT, PRECISION
+from .logistic import LIMIT, PRECISION, SETTLED_AFTER
 
 ID = "zhang/sec4.1-stall"
 TAU = max(LIMIT)
@@ -29,4 +29,4 @@ def picture(seed: int) -> Race:
     )
 
 
-EXPERIMENT = Experiment(ID, run, picture)
+EXPERIMENT = Experiment(ID, run, picture, SETTLED_AFTER)

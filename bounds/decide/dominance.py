@@ -72,7 +72,7 @@ class Roles:
 
         return Roles(frozenset(named("fixed")), named("grows"), named("vanishes"))
 
-    def positive(self, values: Mapping[Symbol, Any]) -> Roles:
+    def positive(self, values: Mapping[Symbol, Expr]) -> Roles:
         """The roles of the positive symbols that stand in `values` for these; 0 has no role."""
 
         def renamed(symbols: Iterable[Symbol]) -> tuple[Symbol, ...]:
@@ -80,7 +80,7 @@ class Roles:
 
         return Roles(frozenset(renamed(self.fixed)), renamed(self.grows), renamed(self.vanishes))
 
-    def signs(self, symbol: Symbol) -> tuple[Any, ...]:
+    def signs(self, symbol: Symbol) -> tuple[Expr, ...]:
         """What a parameter may be: positive, minus a positive number, 0. What moves is not 0."""
         positive = _positive(symbol)
         negative = () if symbol.is_nonnegative or symbol in self.grows else (-positive,)
@@ -356,7 +356,7 @@ def _limit(solver: Any, exponents: Exponents, given: Sequence[Boolean]) -> None:
     solver.add(*exponents.known)
 
 
-def _moving(exponents: Exponents, roles: Roles) -> Iterator[Any]:
+def _moving(exponents: Exponents, roles: Roles) -> Iterator[Expr]:
     """The exponents of all that moves, up or down, each with the sign that it tends to infinity with."""
     yield from (exponents.of(s) for s in roles.grows)
     yield from (-exponents.of(s) for s in roles.vanishes)
@@ -366,7 +366,7 @@ def _positive(symbol: Symbol) -> Symbol:
     return Symbol(symbol.name, positive=True, integer=symbol.is_integer)
 
 
-def _falls(side: Any, symbol: Symbol) -> bool:
+def _falls(side: Expr, symbol: Symbol) -> bool:
     """Whether `side` may be unbounded as `symbol` tends to 0."""
     powers = any(p.base.has(symbol) and not (p.exp.is_positive and p.exp.is_number) for p in side.atoms(Pow))
     return powers or any(part.has(symbol) for part in side.atoms(log))

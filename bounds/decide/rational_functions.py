@@ -47,7 +47,7 @@ class _Ring:
 
 
 @lru_cache(maxsize=4096)
-def _ring(symbols: frozenset[Any]) -> _Ring:
+def _ring(symbols: frozenset[Expr]) -> _Ring:
     ordered = tuple(Poly(Add(*symbols)).gens)
     context = fmpz_mpoly_ctx.get([f"x{n}" for n in range(len(ordered))], "lex")
     return _Ring(ordered, context, dict(zip(ordered, context.gens(), strict=True)))
@@ -67,7 +67,7 @@ def _lowest(top: fmpz_mpoly, below: fmpz_mpoly) -> Quotient:
     return (-top, -below) if below.leading_coefficient() < 0 else (top, below)
 
 
-def _read(expr: Any, ring: _Ring) -> Quotient:
+def _read(expr: Expr, ring: _Ring) -> Quotient:
     context = ring.context
     if isinstance(expr, Unknown):
         return ring.generators[expr], context.constant(1)
@@ -100,8 +100,8 @@ def _read(expr: Any, ring: _Ring) -> Quotient:
     raise _Other
 
 
-def _quotient(expr: Any) -> tuple[_Ring, Quotient]:
-    letters: set[Any] = set()
+def _quotient(expr: Expr) -> tuple[_Ring, Quotient]:
+    letters: set[Expr] = set()
     _collect(expr, letters)
     if not letters:
         raise _Other  # a number
@@ -109,7 +109,7 @@ def _quotient(expr: Any) -> tuple[_Ring, Quotient]:
     return ring, _read(expr, ring)
 
 
-def _collect(expr: Any, found: set[Any]) -> None:
+def _collect(expr: Expr, found: set[Expr]) -> None:
     if isinstance(expr, Unknown):
         found.add(expr)
     elif isinstance(expr, Add | Mul):
@@ -120,7 +120,7 @@ def _collect(expr: Any, found: set[Any]) -> None:
 
 
 @lru_cache(maxsize=16384)
-def cancelled(expr: Expr) -> Any:
+def cancelled(expr: Expr) -> Expr:
     """`cancel(together(expr))`."""
     if isinstance(expr, Rational | Symbol):
         return expr
@@ -131,7 +131,7 @@ def cancelled(expr: Expr) -> Any:
     return ring.expr(top) / ring.expr(below)
 
 
-def over_common(expr: Expr) -> tuple[Any, Any]:
+def over_common(expr: Expr) -> tuple[Expr, Expr]:
     """Numerator and denominator in lowest terms. Of positive symbols that multiply the whole numerator it is freed:
     they do not change its sign.
     """
@@ -162,7 +162,7 @@ def _without_positive_factor(numerator: Expr) -> Expr:
     return Mul(*kept, poly.as_expr())
 
 
-def _place(symbol: Any) -> Any:
+def _place(symbol: Expr) -> Any:
     return symbol.sort_key()
 
 
@@ -187,13 +187,13 @@ def factors_of(polynomial: Expr) -> tuple[Any, list[tuple[Any, int]]]:
     return int(number), [(ring.expr(part), int(power)) for part, power in parts]
 
 
-def never_negative(polynomial: Expr, least: Mapping[Any, Any]) -> bool:
+def never_negative(polynomial: Expr, least: Mapping[Expr, Expr]) -> bool:
     """Whether no coefficient is negative once every symbol is written as the least that it can be, plus something.
 
     `least` is a number, or another symbol, and does not go in circles. A "no" means nothing.
     """
 
-    def written(symbol: Any) -> Any:
+    def written(symbol: Expr) -> Expr:
         start = least[symbol]
         return symbol + (written(start) if isinstance(start, Symbol) else start)
 

@@ -133,7 +133,7 @@ class Printer:
             return self.bracketed(rf"{self.vector(x)} + \xi_i")
         return self.vector(x).replace(r"\nabla", r"\widetilde{\nabla}", 1)
 
-    def multiple(self, scalar: Any, body: str) -> str:
+    def multiple(self, scalar: Expr, body: str) -> str:
         negative = not isinstance(scalar, Add) and scalar.could_extract_minus_sign()
         sign, size = ("-", -scalar) if negative else ("", scalar)
         if size == 1:
@@ -226,7 +226,7 @@ def _span(method: Method, to: str) -> str:
     """The local steps of round r, where t counts them over all rounds."""
     if not method.first:
         return f"t = rE{to}rE + E - 1"
-    first: Any = method.first
+    first: Expr = method.first
     if not isinstance(method.first, Expr) or first.is_number:
         return f"t = max(0, (r - 1)E + {first}){to}rE + {first} - 1"
     (E,) = first.free_symbols

@@ -23,6 +23,7 @@ from sympy import (
     Basic,
     E,
     Eq,
+    Expr,
     Ge,
     Gt,
     Indexed,
@@ -165,11 +166,11 @@ def _sum(expr: Add) -> Form:
     return whole
 
 
-def ordered_terms(total: Add) -> list[Any]:
+def ordered_terms(total: Add) -> list[Expr]:
     """What decays with an exponent first, then what depends on a round, then constants; what is subtracted last, and
     a number first where something is subtracted.
     """
-    terms: list[Any] = list(total.as_ordered_terms())
+    terms: list[Expr] = list(total.as_ordered_terms())
     signed = any(term.could_extract_minus_sign() for term in terms)
     return sorted(terms, key=lambda term: (term.could_extract_minus_sign(), _term_rank(term, signed)))
 
@@ -216,7 +217,7 @@ def _fraction(above: Sequence[Any], below: Sequence[Any]) -> Form:
     return Form("/", (top, bottom), top.value / bottom.value)
 
 
-def _factor_rank(factor: Any) -> int:
+def _factor_rank(factor: Expr) -> int:
     """Numbers, Roman letters, Greek letters, words, step sizes and roots, brackets, then what is measured on a run."""
     base = factor.as_base_exp()[0]
     if factor.is_number:

@@ -197,15 +197,15 @@ def written(statement: Statement, expr: Any) -> Any:
     return defined if isinstance(statement.method, str) else statement.method.written(defined)
 
 
-def _domains(statement: Statement, relations: list[Any], inputs: Mapping[str, str]) -> dict[str, str]:
+def _domains(statement: Statement, relations: list[Expr], inputs: Mapping[str, str]) -> dict[str, str]:
     """The domain of every symbol and quantity that the claim reads, and of what its world reads besides."""
     ends = [statement.defined(end) for both in statement.for_all.values() for end in both]
     chosen = [(statement.defined(v), set(k.args)) for k, v in statement.choose.items()]
-    exprs = [(e, set(statement.for_all)) for e in relations] + [(e, set[Any]()) for e in ends] + chosen
+    exprs = [(e, set(statement.for_all)) for e in relations] + [(e, set[Expr]()) for e in ends] + chosen
     if not isinstance(statement.method, str):
         meant = [a for a in (*statement.let, *statement.implicit) if a.means is not None]
         exprs += [(a.means, {index for index, *_ in a.for_all}) for a in meant]
-        exprs += [(sympify(end, strict=True), set[Any]()) for a in meant for _, *both in a.for_all for end in both]
+        exprs += [(sympify(end, strict=True), set[Expr]()) for a in meant for _, *both in a.for_all for end in both]
         read = {name_of(f) for e, _ in exprs for f in e.atoms(AppliedUndef, Symbol)}
         inside = [sympify(e, strict=True) for e in statement.method.scalars(read)]
         letters = statement.method.names
@@ -227,7 +227,7 @@ def _scales(statement: Statement, domains: Mapping[str, str]) -> dict[str, tuple
     return {name: (float(entries[name].dim.f), float(entries[name].dim.w)) for name in domains if name in entries}
 
 
-def _compares_with_start(relation: Any) -> bool:
+def _compares_with_start(relation: Expr) -> bool:
     """E.g. gap(t) <= ... gap(0) ...: at t = 0 both sides are the same quantity."""
     left, right = relation.args[0], relation.args[1]
     heads = {f.func for f in left.atoms(AppliedUndef)}

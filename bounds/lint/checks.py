@@ -82,7 +82,7 @@ def _dimensions(statement: Statement, _: Catalogue) -> Iterator[str]:
 
 
 @lru_cache(maxsize=256)
-def _of_method(method: Method, _: tuple[Any, ...]) -> tuple[str, ...]:
+def _of_method(method: Method, _: tuple[Expr, ...]) -> tuple[str, ...]:
     """Once for all statements about a method; with its measures, which papers add one by one."""
     return tuple(mismatches(method))
 
@@ -194,7 +194,7 @@ def _match(lemma: Statement, statement: Statement, head: Expr) -> dict[Symbol, E
     return dict(solved[0]) if solved else None
 
 
-def _chosen(expr: Any, statement: Statement) -> Any:
+def _chosen(expr: Expr, statement: Statement) -> Expr:
     """`expr` with the statement's choices put in, at every index they occur with."""
     for head, value in statement.choose.items():
         for used in expr.atoms(type(head)) if isinstance(head, AppliedUndef) else ():

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from sympy import Dummy, Symbol
+from sympy import Dummy, Expr, Symbol
 from sympy.core.function import AppliedUndef
 
 from ..language.method import Method, quantity_name
@@ -18,7 +18,7 @@ def homonym_faults(statement: Statement) -> Iterator[Fault]:
     formulas = list(_formulas(statement))
     symbols = {s for formula in formulas for s in formula.atoms(Symbol) if not isinstance(s, Dummy)}
     names = {s.name for s in symbols}
-    by_name: dict[str, set[Any]] = {}
+    by_name: dict[str, set[Expr]] = {}
     for symbol in (*symbols, *(s for s in statement.glossary if isinstance(s, Symbol) and s.name in names)):
         by_name.setdefault(symbol.name, set()).add(symbol)
     for name, several in sorted(by_name.items()):
@@ -51,7 +51,7 @@ def _formulas(statement: Statement) -> Iterator[Any]:
         yield from method.scalars([quantity_name(q) for q in method.measures])
 
 
-def _kind(symbol: Any) -> str:
+def _kind(symbol: Expr) -> str:
     said: Mapping[str, bool] = symbol.assumptions0
     kind = next((kind for kind in ("positive", "nonnegative", "real") if said.get(kind)), "nothing said")
     return f"{kind} integer" if said.get("integer") else kind

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice, product
 from typing import Any
 
-from sympy import Indexed, Integer, Sum, Symbol, sympify
+from sympy import Expr, Indexed, Integer, Sum, Symbol, sympify
 from sympy.core.function import AppliedUndef
 from sympy.logic.boolalg import true
 
@@ -25,7 +25,7 @@ LARGEST = 64  # of a size that is tried
 POINTS = 600
 PLACES = 300  # of indices at one size
 
-Span = tuple[Any, Any, Any]  # an index, its first and its last value
+Span = tuple[Expr, Expr, Expr]  # an index, its first and its last value
 Spans = tuple[Span, ...]
 
 
@@ -43,7 +43,7 @@ def index_faults(statement: Statement, method: Method) -> Iterator[Fault]:
             yield from _outside(statement, method, quantity, over)
 
 
-def _formulas(statement: Statement, method: Method, spans: Spans) -> Iterator[tuple[Any, Spans]]:
+def _formulas(statement: Statement, method: Method, spans: Spans) -> Iterator[tuple[Expr, Spans]]:
     """Relations, conditions and assumptions in measures and step sizes alone, with the ranges of their indices."""
     for relation in (*statement.relations, *statement.when):
         yield method.written(statement.defined(relation)), spans
@@ -94,7 +94,7 @@ def _range_fault(statement: Statement, method: Method, span: Span) -> Fault | No
     return None
 
 
-def _outside(statement: Statement, method: Method, quantity: Any, spans: Spans) -> Iterator[Fault]:
+def _outside(statement: Statement, method: Method, quantity: Expr, spans: Spans) -> Iterator[Fault]:
     """Indices of one quantity that leave its range at some size."""
     values = quantity.indices if isinstance(quantity, Indexed) else quantity.args
     for one, value in zip(_allowed(statement, method, name_of(quantity)), values, strict=False):
@@ -129,7 +129,7 @@ def _allowed(statement: Statement, method: Method, name: str) -> list[Range | No
     return [Range(rounds, "T", rounds, rounds) if T else one for T, one in zip(picked, spans, strict=True)]
 
 
-def _corners(spans: Spans, value: Any) -> Iterator[Any]:
+def _corners(spans: Spans, value: Expr) -> Iterator[Expr]:
     """The value at the first and last places of its indices; ranges may depend on one another."""
     for sides in product((1, 2), repeat=len(spans)):
         end = value
@@ -138,7 +138,7 @@ def _corners(spans: Spans, value: Any) -> Iterator[Any]:
         yield sympify(end)
 
 
-def _within(value: Any, one: Range) -> bool:
+def _within(value: Expr, one: Range) -> bool:
     return bool(value.is_integer and (value - one.first).is_nonnegative and (one.last - value).is_nonnegative)
 
 
@@ -158,7 +158,7 @@ def _example(statement: Statement, method: Method, spans: Spans, value: Any, one
     return None
 
 
-def _indices(spans: Sequence[Span], at: dict[Any, Any]) -> Iterator[dict[Any, Any]]:
+def _indices(spans: Sequence[Span], at: dict[Expr, Expr]) -> Iterator[dict[Expr, Expr]]:
     """All values of the indices at one size, the outer ones first."""
     ready = [n for n, (_, first, last) in enumerate(spans) if first.subs(at).is_Integer and last.subs(at).is_Integer]
     if not spans:
@@ -193,5 +193,5 @@ def _points(
             yield point
 
 
-def _said(at: Mapping[Any, Any]) -> str:
+def _said(at: Mapping[Expr, Expr]) -> str:
     return ", ".join(f"{name} = {value}" for name, value in at.items()) or "every size"

@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from fractions import Fraction
 from typing import Any
 
+from sympy import Expr
+
 from ..formulas.algorithm_box import Printer
 from ..language.dimension import ONE, Dimension, DimensionError, dimension, dimension_of
 from ..language.method import Method
@@ -147,7 +149,7 @@ def _atom(c: Any, atom: tuple[Any, ...], method: Method, known: Dimensions) -> D
     return None if scalar is None or own is None else scalar * own
 
 
-def _term(method: Method, c: Any, atom: tuple[Any, ...]) -> str:
+def _term(method: Method, c: Expr, atom: tuple[Any, ...]) -> str:
     printer = Printer(method, False)
     return printer.multiple(c, printer.atom(atom, expected=False))
 

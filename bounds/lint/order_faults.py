@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from itertools import combinations
 from typing import Any, get_args
 
-from sympy import Indexed, Sum
+from sympy import Expr, Indexed, Sum
 from sympy.core.function import AppliedUndef
 
 from ..decide.dominance import Role, Roles, unmoved
@@ -60,7 +60,7 @@ def _signs(statement: Statement) -> Iterator[Fault]:
 def _roles(statement: Statement) -> Iterator[Fault]:
     """What is said of the parameters: every role once, and of parameters of the claim."""
     formulas = [statement.defined(part) for part in (*statement.relations, *statement.when)]
-    read = set[Any]().union(*(formula.free_symbols for formula in formulas))
+    read = set[Expr]().union(*(formula.free_symbols for formula in formulas))
     for field in (statement.let, statement.implicit):
         for n, one in enumerate(field):
             if one.name not in ROLES:

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from sympy import Indexed, Symbol, sympify
+from sympy import Expr, Indexed, Symbol, sympify
 from sympy.core.function import AppliedUndef
 
 from fedaudit.errors import UserError
@@ -98,7 +98,7 @@ def _formulas(statement: Statement, method: Method) -> Iterator[Formula]:
         yield Formula("rules", rule, letters)
 
 
-def _letters_of(method: Method) -> set[Any]:
+def _letters_of(method: Method) -> set[Expr]:
     """Every symbol of its rules and measures."""
     scalars = method.scalars([quantity_name(q) for q in method.measures])
     inside = {s for e in scalars for s in e.free_symbols}

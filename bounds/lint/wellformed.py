@@ -323,12 +323,12 @@ def _choices(statement: Statement, method: Method) -> Iterator[Fault]:
             yield Fault(f"`choose` of {x} by the measure {late[0]}", expected, "mend it")
 
 
-def _letters(method: Method, quantity: Any) -> list[str]:
+def _letters(method: Method, quantity: Expr) -> list[str]:
     """What runs call its indices."""
     return [method.names.get(index, str(index)) for index in quantity.args]
 
 
-def _head(x: Any) -> Any:
+def _head(x: Expr) -> Any:
     """gamma of gamma(t); a symbol of the same name is another parameter."""
     return x.func if isinstance(x, AppliedUndef) else x
 

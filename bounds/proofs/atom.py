@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from sympy import Expr
 from sympy.logic.boolalg import Boolean
 
 from ..language.rule_expressions import Number, Vector, scalars_of
@@ -54,7 +55,7 @@ class Atom:
         return (SIGN,) if self.over == "mean" else ()
 
     @property
-    def positive(self) -> tuple[Any, ...]:
+    def positive(self) -> tuple[Expr, ...]:
         """What has to be positive besides the denominators of its number."""
         return ()
 
@@ -73,7 +74,7 @@ class Atom:
         """Every formula that it speaks of."""
         return scalars_of(self.number)
 
-    def denominators(self) -> Iterator[Any]:
+    def denominators(self) -> Iterator[Expr]:
         """The formulas in which something may be divided by."""
         return scalars_of(self.number)
 
@@ -113,5 +114,5 @@ class Plain(Atom):
     def scalars(self) -> Iterator[Any]:
         yield from ()
 
-    def denominators(self) -> Iterator[Any]:
+    def denominators(self) -> Iterator[Expr]:
         yield from ()

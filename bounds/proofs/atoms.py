@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from sympy import Integer, Le
+from sympy import Expr, Integer, Le
 from sympy.logic.boolalg import Boolean
 
 from fedaudit.errors import UserError
@@ -291,7 +291,7 @@ class Bound(Atom):
     def scalars(self) -> Iterator[Any]:
         yield self.relation
 
-    def denominators(self) -> Iterator[Any]:
+    def denominators(self) -> Iterator[Expr]:
         yield from ()
 
     def ranges(self, frame: Frame) -> Iterator[Boolean]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from sympy import Symbol, sympify
+from sympy import Expr, Symbol, sympify
 from sympy.core.function import AppliedUndef
 
 from ..formulas.evaluator import quantities
@@ -22,7 +22,7 @@ FOR_ALL = ("inequality", "identity")  # kinds of statements that say something o
 NUMBERS = "scalar"  # the setting without a run: what holds there holds of any numbers
 HORIZON = "T"  # a run is the beginning of a longer one, so that a statement may be read at another horizon
 
-Pairs = Sequence[tuple[Any, Any]]
+Pairs = Sequence[tuple[Expr, Expr]]
 
 
 def granted(citing: Statement, cited: Statement, values: Sequence[Pairs]) -> Iterator[str]:
@@ -82,7 +82,7 @@ def _rules(citing: Statement, cited: Statement, pairs: Pairs) -> Iterator[str]:
             yield f"{cited.id}'s {old} is {new}"
 
 
-def parameters(statement: Statement) -> set[Any]:
+def parameters(statement: Statement) -> set[Expr]:
     """Symbols that are numbers of the problem or the method, and not measured."""
     named = {arg for a in (*statement.let, *statement.implicit) for arg in a.args}
     drawn = {*statement.sweep, *statement.choose, *statement.for_all}

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
 
-from sympy import Add, Indexed, IndexedBase, Max, Mul, Pow, Rational, Sum, Symbol
+from sympy import Add, Expr, Indexed, IndexedBase, Max, Mul, Pow, Rational, Sum, Symbol
 from sympy.core.function import AppliedUndef
 from sympy.core.relational import Relational
 
@@ -70,23 +70,23 @@ def formula_of(method: Method, quantity: Any) -> Any:
     return method.formulas[key].subs(dict(zip(key.args, quantity.args, strict=True)), simultaneous=True)
 
 
-def head_of(quantity: Any) -> Any:
+def head_of(quantity: Expr) -> Any:
     """What a quantity is at all its indices."""
     return quantity.func if isinstance(quantity, AppliedUndef) else quantity
 
 
-def _by_head(*quantities: Any) -> dict[Any, Any]:
+def _by_head(*quantities: Expr) -> dict[Any, Expr]:
     """Head -> the first quantity that has it."""
     return {head_of(q): q for q in reversed(quantities)}
 
 
 @lru_cache(maxsize=512)
-def _formulas(method: Method) -> dict[Any, Any]:
+def _formulas(method: Method) -> dict[Expr, Expr]:
     return _by_head(*method.formulas)
 
 
 @lru_cache(maxsize=512)
-def factors_read(method: Method) -> frozenset[Any]:
+def factors_read(method: Method) -> frozenset[Expr]:
     """The heads of what its rules read."""
     return frozenset(q.func for q in method.steps())
 
@@ -118,7 +118,7 @@ class Frame:
     groups: Groups | None = None  # what all losses are
     sent: Mapping[Vector, Vector] = field(default_factory=dict[Vector, Vector])  # a client's vector -> the server's
     single: bool = False  # a round has one local step: what a round ends with is what that step makes of its begin
-    chosen: Mapping[Any, Any] = field(default_factory=dict[Any, Any])  # step sizes that the statement chooses
+    chosen: Mapping[Expr, Expr] = field(default_factory=dict[Expr, Expr])  # step sizes that the statement chooses
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "charges", {**CHARGES, **self.charges})
@@ -154,14 +154,14 @@ class Frame:
         return str(self.letters[2]) if self.one or self.alone else None
 
     @property
-    def sum_of_squares(self) -> Any:
+    def sum_of_squares(self) -> Expr:
         _, _, i, _ = self.letters
         return Sum(self.weight(i) ** 2, (i, 1, self.sizes[1]))
 
     def weight(self, client: Any) -> Any:
         return self.weights[client] if isinstance(self.weights, IndexedBase) else self.weights(client)
 
-    def is_weight(self, expr: Any) -> bool:
+    def is_weight(self, expr: Expr) -> bool:
         if isinstance(self.weights, IndexedBase):
             return isinstance(expr, Indexed) and expr.base == self.weights
         return getattr(expr, "func", None) == self.weights
@@ -238,5 +238,5 @@ class Frame:
 
 
 @lru_cache(maxsize=512)
-def _meanings(frame: Frame) -> dict[Any, Any]:
+def _meanings(frame: Frame) -> dict[Expr, Expr]:
     return _by_head(*frame.names, *frame.method.measures)

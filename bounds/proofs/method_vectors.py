@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from flint import fmpq
-from sympy import Add, Indexed, Integer, Mul, Pow, Rational, Sum
+from sympy import Add, Expr, Indexed, Integer, Mul, Pow, Rational, Sum
 from sympy.core.function import AppliedUndef
 
 from fedaudit.errors import UserError
@@ -92,7 +92,7 @@ class Reader:
             return first
         raise UserError(f"got {expr}, expected a rational formula of the method's constants; do: leave it by hand")
 
-    def _now(self, factor: Any) -> Any:
+    def _now(self, factor: Expr) -> Expr:
         """A factor of a rule or a definition, which must not be that of another round; `step` sees to the step."""
         t, at = self.frame.letters[0], self.at[0]
         if t != at and t in getattr(factor, "free_symbols", ()):

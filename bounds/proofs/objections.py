@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -64,7 +64,7 @@ def _as_cited(known: Known, view: View | None) -> bool:
     return (own.claim, own.assumes) == (known.claim, known.assumes) and {r.claim for r in own.requires} <= needed
 
 
-def _suffices(premise: Known, relation: Relational, conditions: Sequence[Boolean], numbers: set[Basic]) -> bool:
+def _suffices(premise: Known, relation: Relational, conditions: Sequence[Boolean], numbers: Collection[Basic]) -> bool:
     """Whether `relation` follows from one premise, with the conditions where both speak of something measured."""
     if relation in (premise.claim, getattr(premise.claim, "reversed", None)):
         return True

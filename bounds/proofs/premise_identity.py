@@ -42,7 +42,7 @@ from .vectors import (
     added,
 )
 
-By = tuple[tuple[Any, Atom], ...]
+By = tuple[tuple[Expr, Atom], ...]
 MEANS = frozenset({UNBIASED, INDEPENDENT, DRAWN, FRESH})  # rules that hold in expectation, and on no single path
 
 
@@ -102,7 +102,7 @@ class Average:
         return claim in [Eq(claim.lhs, Sum(q, (t, 0, rounds - 1)) / rounds) for q in same if q.args == (t,)]
 
 
-def averaged(quantity: Any, each: Any, frame: Frame) -> Known:
+def averaged(quantity: Expr, each: Expr, frame: Frame) -> Known:
     """The picked quantity is the mean of `each`, a name at round t, over the rounds."""
     t, (rounds,) = frame.letters[0], quantity.args
     claim = Eq(quantity, Sum(each, (t, 0, rounds - 1)) / rounds, evaluate=False)
@@ -126,7 +126,7 @@ class Checked:
     signs: tuple[str, ...]
     charges: frozenset[Charge]
     requires: tuple[Boolean, ...]
-    parameters: tuple[tuple[Any, str], ...]
+    parameters: tuple[tuple[Expr, str], ...]
 
     @property
     def rest(self) -> str:
@@ -205,7 +205,7 @@ def check(premise: Shown) -> Checked:
     return Checked(identities, signs, charged, kept, tuple(reader.letters.items()))
 
 
-def _sides(premise: Shown, reader: Reader) -> Iterator[tuple[Scalar, tuple[tuple[Any, Scalar], ...]]]:
+def _sides(premise: Shown, reader: Reader) -> Iterator[tuple[Scalar, tuple[tuple[Expr, Scalar], ...]]]:
     claim = premise.claim
     if premise.schwarz:
         x, y = premise.schwarz
@@ -253,7 +253,7 @@ def difference(claim: Any, reader: Reader) -> Scalar:
     return _minus(reader.formula(large), reader.formula(small), reader)
 
 
-def is_number(reader: Reader, side: Any, number: Number) -> bool:
+def is_number(reader: Reader, side: Expr, number: Number) -> bool:
     """Whether a formula is this number for the fixed clients i and j, by the method's rules."""
     return not reader.expand(_minus(reader.formula(side), _fixed(reader, number), reader)).terms
 
@@ -312,12 +312,12 @@ def reader_of(premise: Shown) -> Reader:
 
 
 @lru_cache(maxsize=512)
-def _leaves_of(frame: Frame) -> tuple[Any, ...]:
+def _leaves_of(frame: Frame) -> tuple[Expr, ...]:
     """What the scalar factors of its rules and definitions are made of: every premise of the frame asks for it."""
     return tuple(dict.fromkeys(leaf for e in frame.scalars() for leaf in frame.leaves(e)))
 
 
-def _denominators(premise: Shown) -> Iterator[Any]:
+def _denominators(premise: Shown) -> Iterator[Expr]:
     """Everything that is divided by."""
     vectors = (*(premise.schwarz or ()),)
     numbers = [number for _, atom in premise.by for number in atom.denominators()]
@@ -326,12 +326,12 @@ def _denominators(premise: Shown) -> Iterator[Any]:
     yield from _divisors_of(premise.frame)
 
 
-def _divisors(scalars: Iterable[Any]) -> Iterator[Any]:
+def _divisors(scalars: Iterable[Expr]) -> Iterator[Expr]:
     return (power.base for expr in scalars for power in expr.atoms(Pow) if power.exp.is_negative)
 
 
 @lru_cache(maxsize=512)
-def _divisors_of(frame: Frame) -> tuple[Any, ...]:
+def _divisors_of(frame: Frame) -> tuple[Expr, ...]:
     """What its rules and definitions divide by: every premise of the frame asks for that."""
     return tuple(dict.fromkeys(_divisors(frame.scalars())))
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from sympy import Integer, Lt
+from sympy import Expr, Integer, Lt
 from sympy.logic.boolalg import Boolean
 
 from fedaudit.errors import UserError
@@ -70,11 +70,11 @@ class Slope(Atom):
     own = False
     x: Vector
     step: Any
-    B: Any
+    B: Expr
     over: Over = field(default="one", init=False)
 
     @property
-    def positive(self) -> tuple[Any, ...]:
+    def positive(self) -> tuple[Expr, ...]:
         return (self.step,)
 
     @property
@@ -171,7 +171,7 @@ class Moved(Atom):
     over: Over = "one"
 
     @property
-    def positive(self) -> tuple[Any, ...]:
+    def positive(self) -> tuple[Expr, ...]:
         return (self.step,)
 
     @property
@@ -220,7 +220,7 @@ class Largest(Owed):
     def scalars(self) -> Iterator[Any]:
         yield self.quantity
 
-    def denominators(self) -> Iterator[Any]:
+    def denominators(self) -> Iterator[Expr]:
         yield from ()
 
     def read(self, reader: Reader) -> Scalar:

@@ -34,7 +34,11 @@ def arguments(sub: argparse.ArgumentParser) -> None:
     sub.add_argument("selectors", nargs="+", metavar="ID|FILE", help="a statement, a paper, your .py or `my.py::id`")
     sub.add_argument("--json", action="store_true", help="one JSON array on stdout, nothing else")
     sub.add_argument("--seed", default="0", metavar="N", help="accepted as by other commands; nothing here is random")
-    sub.add_argument("--budget", metavar="SECONDS", help=f"for each statement (default {SECONDS:g})")
+    sub.add_argument(
+        "--budget",
+        metavar="SECONDS",
+        help=f"effort for each statement, in seconds of a usual machine (default {SECONDS:g})",
+    )
     sub.add_argument("--out", metavar="FILE", help="file for the proof, of one statement that is proved")
 
 

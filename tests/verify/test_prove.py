@@ -157,6 +157,14 @@ def test_the_same_command_prints_the_same(capsys: pytest.CaptureFixture[str]) ->
     assert (row["status"], row["trusted"]) == ("proved", [])
 
 
+def test_a_search_ends_by_what_it_looked_at_and_not_by_the_clock() -> None:
+    """The claim is found with more effort; with half a second's worth, every search ends at the same attempt."""
+    short = [search(fa.statement("classic/gd-gradient"), 0.5) for _ in range(2)]
+    assert all(isinstance(one, NotFound) and one.why == "the effort of 0.5 seconds was spent" for one in short)
+    assert short[0].tried == short[1].tried
+    assert sum(one.seconds for one in short[0].tried[:-1]) <= 0.5 < sum(one.seconds for one in short[0].tried)
+
+
 def test_not_found_says_what_was_tried_and_gives_no_verdict(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["prove", f"{EXAMPLES / 'gradient_descent.py'}::gd/too-good"]) == 0
     out = capsys.readouterr().out

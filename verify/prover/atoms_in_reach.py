@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import combinations, permutations
 from typing import Any
 
-from sympy import Add, Ge, Indexed, Integer, Le, Mul, Sum, Symbol, cancel, fraction, together
+from sympy import Add, Expr, Ge, Indexed, Integer, Le, Mul, Sum, Symbol, cancel, fraction, together
 from sympy.core.function import AppliedUndef
 from sympy.logic.boolalg import Boolean
 
@@ -33,7 +33,7 @@ from .multipliers import Question, find
 DEGREES = (1, 2, 3)
 MOST = 14  # vectors whose pairs are combined
 LENGTH, SLOPE, CURVATURE = dimension("W"), dimension("F/W"), dimension("F/W^2")
-Parts = Mapping[Vector, Any]  # a client's vectors and their coefficients
+Parts = Mapping[Vector, Expr]  # a client's vectors and their coefficients
 
 
 def multipliers_of(premise: Known, statement: Statement, conditions: Sequence[Boolean]) -> Known | None:
@@ -201,7 +201,7 @@ def _valued(number: Number) -> Iterator[Vector]:
             yield from (part for part in inside[1:] if isinstance(part, Vector))
 
 
-def _generators(rule: Shown, statement: Statement, conditions: Sequence[Boolean]) -> Iterator[Any]:
+def _generators(rule: Shown, statement: Statement, conditions: Sequence[Boolean]) -> Iterator[Expr]:
     """Constants of the claim and of the assumptions, their inverses, what the conditions keep from being negative."""
     frame, known = rule.frame, rule.frame.method.glossary
     spoken_of, steps = set(frame.leaves(rule.claim)), {q.func for q in frame.method.steps()}
@@ -219,7 +219,7 @@ def _generators(rule: Shown, statement: Statement, conditions: Sequence[Boolean]
     yield from margins(conditions, spoken)
 
 
-def margins(conditions: Sequence[Boolean], spoken: Collection[Symbol]) -> Iterator[Any]:
+def margins(conditions: Sequence[Boolean], spoken: Collection[Symbol]) -> Iterator[Expr]:
     """What conditions on these symbols alone keep from being negative, where its form does not show it already."""
     for condition in conjuncts(*conditions):
         if isinstance(condition, Le | Ge) and condition.free_symbols <= set(spoken):

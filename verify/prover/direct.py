@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
-from sympy import Ge, Integer, Le, Pow, factor
+from sympy import Expr, Ge, Integer, Le, Pow, factor
 from sympy.core.function import AppliedUndef
 from sympy.core.relational import Relational
 
@@ -20,7 +20,7 @@ from fedaudit.bounds.proofs.premise_identity import shown, stands
 from fedaudit.errors import UserError
 
 from .atoms_in_reach import multipliers_of
-from .attempts import Attempts, Clock, FoundArgument, Tried
+from .attempts import Attempts, FoundArgument, Tried
 from .framing import frames_of, meaning
 from .points import bundles, power_of, reach_here, reach_of
 from .potentials import generators
@@ -29,19 +29,17 @@ from .shared_programme import Equation, products_of, solve
 DEGREES = (1, 2, 3)
 
 
-def by_one_premise(statement: Statement, goal: View, relation: Relational, clock: Clock) -> Attempts:
+def by_one_premise(statement: Statement, goal: View, relation: Relational) -> Attempts:
     """The claim as one shown premise, or as an identity."""
     for form in _forms(statement, relation):
         for at in _places(relation, form):
-            clock.check()
             yield from _identity(form, at, relation)
             yield from _round(form, at, statement, goal, relation)
             yield from _in_reach(form, at, statement, goal, relation)
 
 
-def by_lines_alone(statement: Statement, goal: View, relation: Relational, clock: Clock) -> Attempts:
+def by_lines_alone(statement: Statement, goal: View, relation: Relational) -> Attempts:
     """The claim as a line about numbers."""
-    clock.check()
     facts: tuple[Known, ...] = ()
     if not decide(relation, goal.requires).proved:
         facts = tuple(_facts(relation, goal))
@@ -75,11 +73,11 @@ def _forms(statement: Statement, relation: Relational) -> Iterator[Frame]:
             yield replace(frame, chosen={}, single=False)
 
 
-def _means(frame: Frame, quantity: Any) -> bool:
+def _means(frame: Frame, quantity: Expr) -> bool:
     return meaning(frame, quantity) is not None or frame.is_weight(quantity)
 
 
-def _places(relation: Relational, frame: Frame) -> Iterator[tuple[Any, Any]]:
+def _places(relation: Relational, frame: Frame) -> Iterator[tuple[Expr, Expr]]:
     """Rounds and local steps that the claim may be about."""
     t, k, _, _ = frame.letters
     if frame.one or not frame.method.local:

@@ -6,7 +6,6 @@ then to the kernel: only what that accepts is called proved. That nothing is fou
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Literal
@@ -20,7 +19,7 @@ from fedaudit.bounds.proofs.statement_view import view
 from fedaudit.errors import UserError
 from fedaudit.verify.moves.kernel_proof import Proof, Unproved, prove
 
-from .attempts import Attempts, Clock, Spent, Tried
+from .attempts import Attempts, FoundArgument, Spent, Tried
 from .direct import by_lines_alone, by_one_premise
 from .local_growth import by_growth
 from .proof_text import names_of, told
@@ -83,13 +82,13 @@ class NotFound:
         return {"id": self.statement.id, "status": self.status, "why": self.why, "tried": tried, "certificate": None}
 
 
-Way = Callable[[Statement, View, Relational, Clock], Attempts]
+Way = Callable[[Statement, View, Relational], Attempts]
 WAYS: tuple[Way, ...] = (by_lines_alone, by_one_premise, by_growth, by_potential)
 
 
 def search(statement: Statement, budget: float) -> Found | NotFound:
-    """Look for a proof, for so many seconds, and let the kernel decide it."""
-    clock, tried = Clock(time.monotonic() + budget), list[Tried]()
+    """Look for a proof, with so many seconds' worth of effort, and let the kernel decide it."""
+    tried: list[Tried] = []
     bare = replace(statement, follows_from=())
     if statement.kind not in KINDS:
         return NotFound(bare, (), f"it is of the kind {statement.kind}, for which no search is made")
@@ -99,12 +98,12 @@ def search(statement: Statement, budget: float) -> Found | NotFound:
     arguments: list[Argument] = []
     try:
         for relation in goal.relations:
-            argument = _one(bare, goal, relation, clock, tried)
+            argument = _one(bare, goal, relation, budget, tried)
             if argument is None:
                 return NotFound(bare, tuple(tried), "no way led to it")
             arguments.append(argument)
     except Spent:
-        return NotFound(bare, tuple(tried), f"{budget:g} seconds were over")
+        return NotFound(bare, tuple(tried), f"the effort of {budget:g} seconds was spent")
     bounds = tuple(bound for a in arguments for bound in a.bounds)
     whole = Argument(tuple(dict.fromkeys(step for a in arguments for step in a.steps)), bounds)
     proved = _with(bare, whole)
@@ -119,26 +118,24 @@ def _follows(derived: Derived) -> bool:
 
 
 def _with(statement: Statement, argument: Argument) -> Statement:
-    def proof(*_: Any) -> Argument:
+    def proof(*_: object) -> Argument:
         return argument
 
     return replace(statement, follows_from=(Derivation(proof),))
 
 
-def _one(bare: Statement, goal: View, relation: Relational, clock: Clock, tried: list[Tried]) -> Argument | None:
-    """An argument for one relation that the engine accepts."""
+def _one(bare: Statement, goal: View, relation: Relational, budget: float, tried: list[Tried]) -> Argument | None:
+    """An argument for one relation that the engine accepts; `Spent` if all that was tried took the whole budget."""
     alone = replace(bare, then=relation) if len(goal.relations) > 1 else bare
     for way in WAYS:
-        for made in way(bare, goal, relation, clock):
-            clock.check()
-            if isinstance(made, Tried):
-                tried.append(made)
-                continue
-            tried.append(made.tried)
+        for attempt in way(bare, goal, relation):
+            argument = attempt.argument if isinstance(attempt, FoundArgument) else None
+            tried.append(attempt.tried if isinstance(attempt, FoundArgument) else attempt)
             try:
-                derived = derive(_with(alone, made.argument), {}, slack=False)
+                if argument is not None and _follows(derive(_with(alone, argument), {}, slack=False)):
+                    return argument
             except UserError:
-                continue
-            if _follows(derived):
-                return made.argument
+                pass
+            if sum(one.seconds for one in tried) > budget:
+                raise Spent
     return None

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
-from sympy import Eq, IndexedBase, Pow, Symbol
+from sympy import Eq, Expr, IndexedBase, Pow, Symbol
 from sympy.core.function import AppliedUndef, UndefinedFunction
 
 from fedaudit.bounds.catalogue.discovery import modules_of, papers
@@ -106,16 +106,16 @@ def letters(method: Method, statement: Statement) -> tuple[Any, Any, Any, Any]:
     return (*own_letters, other if other not in own_letters else Symbol("j_", integer=True, nonnegative=True))  # type: ignore[return-value]
 
 
-def _is_one(statement: Statement, count: Any) -> bool:
+def _is_one(statement: Statement, count: Expr) -> bool:
     return any(isinstance(c, Eq) and set(c.args) == {count, 1} for c in conjuncts(*view(statement).requires))
 
 
-def _weights(statement: Statement) -> Any:
+def _weights(statement: Statement) -> Expr:
     own = [s for s in statement.glossary if isinstance(s, UndefinedFunction | IndexedBase) and str(s) == "p"]
     return own[0] if own else IndexedBase("p")
 
 
-def _chosen(statement: Statement) -> dict[Any, Any]:
+def _chosen(statement: Statement) -> dict[Expr, Expr]:
     """The step sizes that are chosen, where they are rational formulas."""
     values = {q: statement.defined(value) for q, value in statement.choose.items() if isinstance(q, AppliedUndef)}
     rational = (

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from sympy import Eq, Function, Integer, Le, Sum, cancel
+from sympy import Eq, Expr, Function, Integer, Le, Sum, cancel
 from sympy.core.function import AppliedUndef
 from sympy.core.relational import Relational
 
@@ -24,7 +24,7 @@ from fedaudit.bounds.proofs.frame import Frame
 from fedaudit.bounds.proofs.premise_identity import shown, stands
 from fedaudit.errors import UserError
 
-from .attempts import Attempts, Clock, FoundArgument, Tried
+from .attempts import Attempts, FoundArgument, Tried
 from .framing import frame_of, meaning
 
 
@@ -42,11 +42,11 @@ class Growth:
         t, _, i, _ = self.frame.letters
         return self.measure(t, k, i)
 
-    def along(self, k: Any) -> Any:
+    def along(self, k: Expr) -> Expr:
         t, _, i, _ = self.frame.letters
         return ALONG(t, k, i)
 
-    def length(self, k: Any) -> Any:
+    def length(self, k: Expr) -> Expr:
         t, _, i, _ = self.frame.letters
         return LENGTH(t, k, i)
 
@@ -65,9 +65,8 @@ class Growth:
 ALONG, LENGTH = Function("along_step", real=True), Function("step2", nonnegative=True)
 
 
-def by_growth(statement: Statement, goal: View, relation: Relational, clock: Clock) -> Attempts:
+def by_growth(statement: Statement, goal: View, relation: Relational) -> Attempts:
     """The claim that |u|^2 after E steps is at most (E c)^2, or E times the sum of the squared steps."""
-    clock.check()
     growth = _growth(statement, relation)
     if growth is None:
         return
@@ -94,7 +93,7 @@ def _growth(statement: Statement, relation: Relational) -> Growth | None:
     if moved is None:
         return None
     share, v = moved
-    names: dict[Any, Number] = {ALONG(t, k, i): expect(inner(u, v)), LENGTH(t, k, i): expect(norm2(v))}
+    names: dict[Expr, Number] = {ALONG(t, k, i): expect(inner(u, v)), LENGTH(t, k, i): expect(norm2(v))}
     frame = frame_of(statement, names)
     return None if frame is None else Growth(frame, relation.lhs.func, u, v, share)
 
@@ -113,13 +112,13 @@ def _moved(u: Vector, frame: Frame) -> tuple[Any, Vector] | None:
     return (share, rest[0][1] * rest[0][0]) if len(rest) == 1 else None
 
 
-def _parts(v: Vector) -> dict[Vector, Any]:
+def _parts(v: Vector) -> dict[Vector, Expr]:
     """A vector as a sum of numbers times vectors that are no sums."""
     if v.op == "*":
         return {x: v.args[0] * factor for x, factor in _parts(v.args[1]).items()}
     if v.op != "+":
         return {v: Integer(1)}
-    total: dict[Vector, Any] = {}
+    total: dict[Vector, Expr] = {}
     for part in v.args:
         for x, factor in _parts(part).items():
             total[x] = total.get(x, Integer(0)) + factor

@@ -108,7 +108,7 @@ def _written(value: Any, frame: Frame) -> Any:
     return value
 
 
-def _scale(frame: Frame, statement: Statement) -> Any:
+def _scale(frame: Frame, statement: Statement) -> Expr:
     for name in ("smooth", "descent", "strongly_convex"):
         for a in (*statement.let, *statement.implicit):
             if a.name == name and a.args:
@@ -263,7 +263,7 @@ def _pure(reach: Reach) -> list[Any]:
     """Numbers without dimension in the method's rules and in the steps that are chosen."""
     glossary = reach.frame.method.glossary
     scalars = (*reach.frame.method.scalars(()), *reach.frame.chosen.values())
-    symbols = {s for e in scalars for s in e.free_symbols if isinstance(s, Symbol)}
+    symbols = {s for e in scalars for s in e.free_symbols}
     return [
         s for s in sorted(symbols, key=str) if not s.is_integer and s in glossary and dimension_of(s, glossary) == ONE
     ]

@@ -15,6 +15,7 @@ from typing import Any
 
 from sympy import (
     Add,
+    Expr,
     Function,
     Ge,
     Integer,
@@ -120,7 +121,7 @@ def last_round_claim(relation: Relational, frame: Frame) -> LastRoundClaim | Non
     return LastRoundClaim(end, first, last, each, index, per_round, rest, None, inclusive)
 
 
-def _bound_in(symbol: Any, expr: Any) -> bool:
+def _bound_in(symbol: Expr, expr: Expr) -> bool:
     return any(symbol in {limit[0] for limit in s.limits} for s in expr.atoms(Sum))
 
 
@@ -164,7 +165,7 @@ def potential_of(statement: Statement, *, more: bool) -> Potential | None:
         return None
     t, method = plain.letters[0], plain.method
     kept = [(q, n) for q, n in method.measures.items() if getattr(q, "args", ()) == (t,) and n.law in ("", "expect")]
-    names: dict[Any, Number] = {}
+    names: dict[Expr, Number] = {}
     if more:
         own = [number for _, number in kept]
         offered = _offered(list(method.server), method.composite)

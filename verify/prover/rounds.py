@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from sympy import Add, Integer, Le, Max, Pow, Sum, Symbol, expand, true
+from sympy import Add, Expr, Integer, Le, Max, Pow, Sum, Symbol, expand, true
 from sympy.core.relational import Relational
 
 from fedaudit.bounds.decide.facts import power_sign, sum_empty, sum_next
@@ -16,7 +16,7 @@ from fedaudit.bounds.language.statement import Statement
 from fedaudit.bounds.proofs.atoms import Bound
 from fedaudit.bounds.proofs.premise_identity import shown
 
-from .attempts import Attempts, Clock, FoundArgument, Tried
+from .attempts import Attempts, FoundArgument, Tried
 from .points import bundles, power_of
 from .potentials import (
     START,
@@ -41,11 +41,10 @@ LEVELS = (  # powers of t, degree in the constants, degree of multipliers, names
 RATE = Symbol("rate_", real=True)
 
 
-def by_potential(statement: Statement, goal: View, relation: Relational, clock: Clock) -> Attempts:
+def by_potential(statement: Statement, goal: View, relation: Relational) -> Attempts:
     """Arguments for one relation, simplest potentials first; between them, what was tried in vain."""
     potentials = {more: potential_of(statement, more=more) for more in (False, True)}
     for (powers, degree, most, more), apart, times in _attempts(potentials[False], relation):
-        clock.check()
         potential = potentials[more]
         shape = None if potential is None else last_round_claim(relation, potential.frame)
         if potential is None or shape is None:
@@ -166,7 +165,7 @@ def _lost(potential: Potential, room: Any, wanted: Any, letters: Sequence[Any]) 
     return [q * power * m for q, power in units for m in products_of(letters, 2)]
 
 
-def _bases(shape: LastRoundClaim) -> list[Any]:
+def _bases(shape: LastRoundClaim) -> list[Expr]:
     """The parts of a largest number that a rate is a power of."""
     base = shape.rate.base if isinstance(shape.rate, Pow) else shape.rate
     return list(base.args) if isinstance(base, Max) else []

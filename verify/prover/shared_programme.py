@@ -21,7 +21,7 @@ import numpy as np
 from flint import fmpq
 from scipy.optimize import linprog
 from scipy.sparse import csr_matrix
-from sympy import Add, Integer, Le, Mul, Rational
+from sympy import Add, Expr, Integer, Le, Mul, Rational
 
 from fedaudit.bounds.proofs.atom import Atom
 from fedaudit.bounds.proofs.frame import Frame
@@ -36,7 +36,7 @@ MOST = 12_000  # columns
 SMALL = 1e-9
 ONE = Integer(1)
 
-Bundle = tuple[tuple[Any, Atom], ...]  # atoms that are used together, each with its factor
+Bundle = tuple[tuple[Expr, Atom], ...]  # atoms that are used together, each with its factor
 Terms = Mapping[Key, Coefficient]
 Row = tuple[int, Key, tuple[int, ...]]  # equation, product of vectors, powers of the parameters
 Entries = dict[int, fmpq]  # by the number of its row
@@ -51,8 +51,8 @@ class Equation:
 
     frame: Frame
     at: tuple[Any, Any]
-    fixed: Any
-    shared: Mapping[int, Any]
+    fixed: Expr
+    shared: Mapping[int, Expr]
     bundles: tuple[Bundle, ...]
     multipliers: tuple[tuple[Any, ...], ...]
     times: Any = ONE  # a positive number that the left side is multiplied by while multipliers are looked for
@@ -62,7 +62,7 @@ class Equation:
 class Solution:
     """The shared unknowns, and for each equation its multipliers and atoms."""
 
-    shared: Mapping[int, Any]
+    shared: Mapping[int, Expr]
     by: tuple[Bundle, ...]
     columns: int = 0
 
@@ -100,8 +100,8 @@ def solve(equations: Sequence[Equation], signs: Mapping[int, bool] | None = None
     if values is None:
         return None
     count = len(columns.entries)
-    shared: dict[int, Any] = dict.fromkeys(frees, Integer(0))
-    totals: list[dict[int, Any]] = [{} for _ in equations]
+    shared: dict[int, Expr] = dict.fromkeys(frees, Integer(0))
+    totals: list[dict[int, Expr]] = [{} for _ in equations]
     for m, value in zip(chosen, values, strict=True):
         x = Rational(int(value.p), int(value.q))
         if m >= count:

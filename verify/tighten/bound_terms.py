@@ -10,15 +10,15 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from sympy import Add, Max, Mul, Rational, Symbol
+from sympy import Add, Expr, Max, Mul, Rational, Symbol
 
 from fedaudit.bounds.language.statement import Statement
 
 Path = tuple[int, ...]
-Scales = Mapping[Path, Any]
+Scales = Mapping[Path, Expr]
 
 
-def summands(expr: Any, path: Path = ()) -> Iterator[tuple[Path, Any]]:
+def summands(expr: Expr, path: Path = ()) -> Iterator[tuple[Path, Expr]]:
     """Paths to the terms of a side that are not subtracted."""
     if isinstance(expr, Add | Max):
         for n, part in enumerate(expr.args):

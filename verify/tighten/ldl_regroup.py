@@ -11,7 +11,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sympy import Add, Integer, cancel
+from sympy import Add, Expr, Integer, cancel
 
 from fedaudit.bounds.language.rule_expressions import Vector, mean
 from fedaudit.bounds.proofs.atom import Atom
@@ -19,7 +19,7 @@ from fedaudit.bounds.proofs.atoms import Square
 
 from ..prover.atoms_in_reach import Parts, deviation
 
-By = tuple[tuple[Any, Atom], ...]
+By = tuple[tuple[Expr, Atom], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,16 +53,16 @@ def regrouped(by: By, last: Vector, shared: Collection[Vector]) -> Regrouped | N
     return Regrouped(tuple(kept), pivots[-1][0])
 
 
-def _gram(rows: Sequence[tuple[Any, Parts, Atom]], names: Sequence[Vector]) -> list[list[Any]]:
-    def entry(a: Vector, b: Vector) -> Any:
+def _gram(rows: Sequence[tuple[Expr, Parts, Atom]], names: Sequence[Vector]) -> list[list[Expr]]:
+    def entry(a: Vector, b: Vector) -> Expr:
         return cancel(Add(*(m * parts.get(a, Integer(0)) * parts.get(b, Integer(0)) for m, parts, _ in rows)))
 
     return [[entry(a, b) for b in names] for a in names]
 
 
-def eliminated(gram: list[list[Any]]) -> list[tuple[Any, list[Any]]] | None:
+def eliminated(gram: list[list[Expr]]) -> list[tuple[Expr, list[Expr]]] | None:
     """Pivots and rows of LDL^T, exactly; None if a pivot is zero and its row is not."""
-    size, found = len(gram), list[tuple[Any, list[Any]]]()
+    size, found = len(gram), list[tuple[Expr, list[Expr]]]()
     rest = [list(row) for row in gram]
     for n in range(size):
         pivot = rest[n][n]
@@ -79,7 +79,7 @@ def eliminated(gram: list[list[Any]]) -> list[tuple[Any, list[Any]]] | None:
     return found
 
 
-def _combined(parts: Sequence[tuple[Any, Vector]]) -> Vector:
+def _combined(parts: Sequence[tuple[Expr, Vector]]) -> Vector:
     (first, name), *more = parts
     total = name if first == 1 else first * name
     for c, other in more:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from sympy import Integer, Le, Rational
+from sympy import Expr, Integer, Le, Rational
 from sympy.core.function import AppliedUndef
 from sympy.logic.boolalg import Boolean
 
@@ -118,7 +118,7 @@ class Hint:
     names: frozenset[str]
     factor: Any
 
-    def fits(self, term: Any) -> bool:
+    def fits(self, term: Expr) -> bool:
         return bool(self.names) and self.names <= _names(term)
 
 
@@ -207,7 +207,7 @@ class Search:
             )
         return True
 
-    def _hinted(self, side: Any) -> Change:
+    def _hinted(self, side: Expr) -> Change:
         """The factors that hints say, the last of those that fit."""
         factors = {path: h.factor for path, term in summands(side) for h in self.hints if h.fits(term)}
         return Change(scales=tuple(factors.items()))
@@ -259,11 +259,11 @@ class Search:
 
     # --- the bound ---------------------------------------------------------------------------------------------------
 
-    def _stated(self, scales: Mapping[BoundTerm, Any]) -> Statement:
+    def _stated(self, scales: Mapping[BoundTerm, Expr]) -> Statement:
         proof = Carried(self.derivation.proof, tuple(self.changes.items()))
         return stated(replace(self.way, follows_from=(replace(self.derivation, proof=proof),)), scales)
 
-    def _fails(self, scales: Mapping[BoundTerm, Any]) -> str:
+    def _fails(self, scales: Mapping[BoundTerm, Expr]) -> str:
         """The first line that does not go through with these factors; empty if all do."""
         try:
             goal, argument = argued(self._stated(scales), self.known)
@@ -279,7 +279,7 @@ class Search:
         """The terms of the bound, each as small as it may be; None if not even the printed bound goes through."""
         everything = places(self.way)
         hinted = {p: h.factor for p in everything for h in self.hints if h.fits(p.term)}
-        start = next((start for start in (hinted, dict[BoundTerm, Any]()) if not self._fails(start)), None)
+        start = next((start for start in (hinted, dict[BoundTerm, Expr]()) if not self._fails(start)), None)
         return None if start is None else tuple(self._smallest(everything, start))
 
     def _smallest(self, everything: Sequence[BoundTerm], start: Mapping[BoundTerm, Any]) -> Iterator[Least]:

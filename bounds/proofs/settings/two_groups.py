@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from sympy import Integer
+from sympy import Expr, Integer
 
 from ...language.rule_expressions import Vector
 from ..vectors import Charge
@@ -22,8 +22,8 @@ class Member:
     """A client of a group: its gradient at w is curve w + force e, its share that of the group in all weights."""
 
     share: Any
-    curve: Any
-    force: Any
+    curve: Expr
+    force: Expr
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,7 @@ class Groups:
 
     mu: Any
     G: Any
-    idle: Any
+    idle: Expr
     begins: Any
 
     @property

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from sympy import IndexedBase, Symbol
+from sympy import Expr, IndexedBase, Symbol
 
 from ...language.method import Method
 from ...language.rule_expressions import Number, grad, start, vector
@@ -23,7 +23,7 @@ def sizes(clients: Any) -> tuple[Any, Any]:
     return Symbol("E"), clients
 
 
-def on_a_subset(cite: str, glossary: Glossary, measures: dict[Any, Number], drawn: Any, of: Any) -> Frame:
+def on_a_subset(cite: str, glossary: Glossary, measures: dict[Expr, Number], drawn: Expr, of: Expr) -> Frame:
     """Directions of all clients, and those of a uniform subset: that is what the setting is, and nothing assumed."""
     return Frame(
         Method(

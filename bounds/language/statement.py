@@ -235,7 +235,7 @@ class Statement:
     for_all: Mapping[Symbol, tuple[Any, Any]] = field(default_factory=_none)
     implicit: tuple[Assumption, ...] = ()  # used by the proof, not said by the text
     limits: tuple[Limit, ...] = ()
-    order: Expr | None = None
+    order: Any = None  # a formula: what the bound is of the order of, where the text says it
     sweep: Mapping[Expr, Expr] = field(default_factory=_none)  # how the auditor draws the free parameters
     follows_from: tuple[Derivation, ...] = ()
     reading: tuple[str, ...] = ()

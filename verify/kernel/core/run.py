@@ -110,8 +110,8 @@ def read(node: Node, claim: Claim) -> World:
 
     kind = fields["participation"].kind(SAMPLINGS) if "participation" in fields else ""
     facts, bounds, pairs = assumptions(problem, method, noise, draws, kind, Gamma)
-    known, plain = {*facts, *bounds, *pairs}, all(isinstance(f, Loss) for f in problem.losses)
-    if not plain or any(name not in known and name not in claim.means for name, _ in claim.assumptions):
+    decided, plain = {*facts, *bounds, *pairs}, all(isinstance(f, Loss) for f in problem.losses)
+    if not plain or any(name not in decided and name not in claim.means for name, _ in claim.assumptions):
         more = load("..runs.assumptions").assumptions(problem, replay, noise, long)
         facts, bounds, pairs = {**facts, **more[0]}, {**bounds, **more[1]}, {**pairs, **more[2]}
     return World(values, ranges, quantity, facts, bounds, pairs, listed)

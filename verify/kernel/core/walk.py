@@ -81,7 +81,9 @@ class Place(Generic[V, N]):
     turn: bool = True  # whether E divides the step
     last: int = 0  # of a measure: the other client, or the coordinate
     means: dict[Rule, V] = field(default_factory=dict[Rule, V])  # which every client reads, computed once
-    looked: dict[Weights, Vector] = field(default_factory=dict[Weights, Vector])  # weights that depend on the state
+    state_weights: dict[Weights, Vector] = field(
+        default_factory=dict[Weights, Vector]
+    )  # weights that depend on the state
 
     def scalar(self, tree: Tree | None) -> fmpq:
         return ONE if tree is None else tree if isinstance(tree, fmpq) else self.scalars[tree]
@@ -101,9 +103,9 @@ class Place(Generic[V, N]):
             return self.weights(weights.inside)
         if weights.op == "chosen" and rows is not None:
             return rows[min(self.row, len(rows) - 1)]
-        if weights not in self.looked:
-            self.looked[weights] = self.algebra.weighed(weights, self)
-        return self.looked[weights]
+        if weights not in self.state_weights:
+            self.state_weights[weights] = self.algebra.weighed(weights, self)
+        return self.state_weights[weights]
 
     def vector(self, rule: Rule, i: int) -> V:
         """The value of a rule for client i (any i where only the server is read)."""

@@ -114,7 +114,7 @@ class Boxed:
 
         def last(place: Here) -> Vector:
             ended = place.carried(phases["end"], False)
-            after = replace(place, state=ended, means={}, looked={}).carried(phases["update"], True)
+            after = replace(place, state=ended, means={}, state_weights={}).carried(phases["update"], True)
             return flat({name: after[name] for name in self.method.server})
 
         yield "begin", False, first, ONE, lambda place: flat(place.carried(phases["begin"], False))
@@ -362,7 +362,7 @@ def _balls(x: Array) -> arb_mat:
 def with_rough(place: Here, bent: tuple[Vector, ...]) -> Here:
     """The place with this noise of the Hessians, where they have some."""
     state = {**place.state, Drawn("noisy_hess"): bent}
-    return replace(place, state=state, means={}, looked={}) if bent else place
+    return replace(place, state=state, means={}, state_weights={}) if bent else place
 
 
 def rough_draws(noise: Noise) -> list[tuple[Vector, ...]]:

@@ -15,12 +15,12 @@ from typing import Generic, Protocol
 
 from flint import fmpq
 
-from .budget import HASH, label, spend
+from .budget import HASH, spend
 from .expression import Evaluator, Tree
 from .layers import load
-from .loss import ONE, Vector, plus, scaled
+from .loss import ONE
 from .method import NOISE, Method, Number, factors, rules, scalars
-from .randomness import STATES, Draw, Draws, Noise
+from .randomness import STATES, Draw, Draws
 from .rational import Rejected, affordable
 from .walk import Algebra, Kept, Key, N, Place, State, V, kick
 from .world import tabled
@@ -40,34 +40,42 @@ class Following(Protocol[V]):
 
 
 @dataclass(frozen=True, slots=True)
-class EveryOutcome:
-    """Every outcome of the noise with its probability; equal states are put together."""
+class EveryOutcome(Generic[V, N]):
+    """Every outcome of noise that is made of independent fair signs, with its probability; equal states are one.
 
-    noise: Noise
+    `kicks`: what each sign of a step moves, per draw and client; `none`: a step without noise.
+    """
 
-    def outcomes(self, law: Law[Vector], step: int, noisy: bool) -> Law[Vector]:
+    kicks: Callable[[int], list[tuple[V, ...]]]
+    none: tuple[V, ...]
+    algebra: Algebra[V, N]
+    most: int = STATES
+    where: str = "instance.noise"
+
+    def outcomes(self, law: Law[V], step: int, noisy: bool) -> Law[V]:
         if not noisy:
             return law
-        independent, clients = self.noise.kicks(step), len(law[0][1].counts)
-        affordable(len(law) * 2 ** len(independent), STATES, "instance.noise")
-        kicks: list[State[Vector]] = []
+        independent, clients, algebra = self.kicks(step), len(law[0][1].counts), self.algebra
+        affordable(len(law) * 2 ** len(independent), self.most, self.where)
+        kicks: list[State[V]] = []
         for signs in product((ONE, -ONE), repeat=len(independent)):
-            total = self.noise.none
+            total = self.none
             for sign, moved in zip(signs, independent, strict=True):
-                total = tuple(plus(x, scaled(sign, v)) for x, v in zip(total, moved, strict=True))
+                total = [algebra.plus((x, algebra.scaled(sign, v))) for x, v in zip(total, moved, strict=True)]
             kicks.append(kick(total, clients))
         return [({**x, **moved}, draw, q / len(kicks)) for x, draw, q in law for moved in kicks]
 
-    def joined(self, law: Law[Vector]) -> Law[Vector]:
+    def joined(self, law: Law[V]) -> Law[V]:
+        affordable(len(law), self.most, self.where)
         weights = defaultdict[Hashable, fmpq](fmpq)
-        first: dict[Hashable, tuple[State[Vector], Draw]] = {}
+        first: dict[Hashable, tuple[State[V], Draw]] = {}
         for state, draw, weight in law:
-            key = draw, keyed(state, label)
+            key = draw, keyed(state, self.algebra.label)
             weights[key] += weight
             first.setdefault(key, (state, draw))
         return [(*first[key], weight) for key, weight in weights.items()]
 
-    def shortened(self, law: Law[Vector], names: list[str]) -> Law[Vector]:
+    def shortened(self, law: Law[V], names: list[str]) -> Law[V]:
         return law
 
 
@@ -133,7 +141,8 @@ class Replay(Generic[V, N]):
 
     def expected(self, number: Number, i: int, law: Law[V], t: int, k: int, last: int = 0) -> N:
         """The expectation of a number for client i under a law at the step t, k."""
-        places = self.places(law, t, k, factors(number), reads_noise(number), last)
+        noisy = any(rule.op in NOISE for rule in rules(number))
+        places = self.places(law, t, k, factors(number), noisy, last)
         return self.algebra.total([q for _, q in places], [place.total(number, i) for place, _ in places])
 
     # measures
@@ -222,10 +231,6 @@ class Replay(Generic[V, N]):
         noisy = any(rule.has(*NOISE) for rule in block.values())
         places = self.places(now, *self.time(t, k), scalars(*block.values()), noisy)
         return self.following.joined([(place.carried(block, phase == "update"), place.draw, q) for place, q in places])
-
-
-def reads_noise(number: Number) -> bool:
-    return any(rule.op in NOISE for rule in rules(number))
 
 
 def with_kept(state: State[V], names: Iterable[str]) -> State[V]:

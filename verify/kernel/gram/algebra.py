@@ -10,16 +10,12 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
-from itertools import product
 
 from flint import fmpq
 
 from ..core.loss import ONE, Vector
 from ..core.method import Atom, Rule, Weights
-from ..core.randomness import STATES
-from ..core.rational import affordable
-from ..core.replay import Law
-from ..core.walk import Place, State, kick
+from ..core.walk import Place
 from .form import NOTHING, Form, OutOfReach, Vec, inner, leaf, mixed, number, square, total
 from .variables import OF_ALL, Leaves
 
@@ -134,40 +130,25 @@ def _form(x: Number) -> Form:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Signs:
-    """Noise s v_i with fair signs s, of which every outcome is followed."""
+class SignedVectors:
+    """Noise s v_i with fair signs s, which every client draws so often in a step."""
 
-    v: tuple[Vec, ...]  # one per client
+    v: tuple[Vec, ...]  # one per client; or none
     shared: bool  # whether all clients have one sign in a step
     steps: tuple[int, ...] | None  # that have noise, counted from 0 over all rounds; None: all
+    draws: int
 
-    def kicks(self, draws: int) -> list[State[Vec]]:
-        """What the noise of a step may be where every client draws so often; each is as probable as the others."""
-        rows = self.v * draws
-        if not self.shared:
-            affordable(2 ** len(rows), SCENARIOS, "point")
-        every = [(sign,) * len(rows) for sign in (ONE, -ONE)] if self.shared else product((ONE, -ONE), repeat=len(rows))
-        turned = [tuple(mixed([sign], [v]) for sign, v in zip(signs, rows, strict=True)) for signs in every]
-        return [kick(moved, len(self.v)) for moved in turned]
+    @property
+    def none(self) -> tuple[Vec, ...]:
+        return (NOTHING,) * len(self.v) * self.draws
+
+    def kicks(self, step: int | None = None) -> list[tuple[Vec, ...]]:
+        """What each independent sign moves, per draw and client, at a step."""
+        rows, silent = self.v * self.draws, self.steps is not None and step not in self.steps
+        if silent or not rows:
+            return []
+        each = [tuple(v if i == j else NOTHING for j in range(len(rows))) for i, v in enumerate(rows)]
+        return [rows] if self.shared else each
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Scenarios:
-    """Every outcome of such noise, if there is any; equal states stay apart."""
-
-    noise: Signs | None
-    draws: int  # of noise, per client and step
-
-    def outcomes(self, law: Law[Vec], step: int, noisy: bool) -> Law[Vec]:
-        noise = self.noise
-        if not noisy or noise is None or (noise.steps is not None and step not in noise.steps):
-            return law
-        kicks = noise.kicks(self.draws)
-        return [({**x, **moved}, draw, q / len(kicks)) for x, draw, q in law for moved in kicks]
-
-    def joined(self, law: Law[Vec]) -> Law[Vec]:
-        affordable(len(law), STATES if self.noise is None else SCENARIOS, "point")
-        return law
-
-    def shortened(self, law: Law[Vec], names: list[str]) -> Law[Vec]:
-        return law
+SILENCE = SignedVectors((), False, None, 0)

@@ -25,14 +25,14 @@ from ..core.claim import read as read_claim
 from ..core.expression import Evaluator, Relation, Tree, free
 from ..core.loss import ONE, ZERO, Vector
 from ..core.method import NOISE, Method, Rule, inside
-from ..core.randomness import SAMPLINGS, Draw, participation
+from ..core.randomness import SAMPLINGS, STATES, Draw, participation
 from ..core.rational import Malformed, Node, Rejected, affordable, shown
-from ..core.replay import Replay
+from ..core.replay import EveryOutcome, Replay
 from ..core.run import Fields, constants, ranges_of, shifted, sizes, steps_of
 from ..core.world import World
 from ..runs.assumptions import of_graph
 from ..runs.largest_values import rows_of
-from .algebra import Combinations, Extreme, Scenarios, Signs
+from .algebra import SCENARIOS, SILENCE, Combinations, Extreme, SignedVectors
 from .algebra import Number as Measured
 from .form import Form, OutOfReach, UnknownAssumption, Vec, leaf, number, square, total, unknown
 from .linear import Amount, Sides
@@ -101,9 +101,9 @@ def _programme(claim: Claim, node: Node, at: Node) -> Programme:
     weights = of_weights(p, rows, method.weighs("chosen") and rows is None) | of_graph(p, graph)
     facts = weights | {"full_participation": all(set(counts) == {1} for counts, _ in draws)}
     facts |= {name: name == kind for name in SAMPLINGS}
-    facts["independent_noise"] = noise is None or not noise.shared or C == 1
+    facts["independent_noise"] = not noise.shared or C == 1
     algebra, scalar = Combinations(leaves, graph, rows), Evaluator(numbers, claim.domains).rational
-    following = Scenarios(noise, 2 if method.rules_use("again") else 1)
+    following = EveryOutcome(noise.kicks, noise.none, algebra, SCENARIOS if noise.v else STATES, "point")
     drawn = [(Draw(counts), chance) for counts, chance in draws]
     replay = Replay(method, algebra, following, drawn, E, T, scalar, where="point")
     spans = {name: tuple((lo, hi) for lo, hi in ends) for name, ends in ranges_of(method, C, 1, E, T).items()}
@@ -132,7 +132,7 @@ def _programme(claim: Claim, node: Node, at: Node) -> Programme:
         any(not entry.x.terms for entry in leaves.tables[0].values()),
         tuple(leaves.least[i] for i in range(C)) if len(leaves.least) == C else None,
         dict(sides.open),
-        None if noise is None else noise.v,
+        noise.v or None,
         tuple(tuple(algebra.errors[t, i] for i in range(C)) for t in range(T)) if accuracy and algebra.errors else (),
         points_of(method),
     )
@@ -147,24 +147,25 @@ def arity(claim: Claim) -> None:
             raise Malformed(f"claim: got {name} of {len(args)} constants, expected {constants}")
 
 
-def noise_of(claim: Claim, method: Method, world: World, noise: Node | None, C: int, steps: int) -> Signs | None:
+def noise_of(claim: Claim, method: Method, world: World, noise: Node | None, C: int, steps: int) -> SignedVectors:
     """No minibatches, and no noise or signs. Where the claim allows some, the point says which runs it is about."""
     if noise is not None and noise.kind(("none", "signs")) == "none":
         noise.fields("kind")
-        return None
+        return SILENCE
     if noise is not None:
         if not method.rules_use("noisy", "again") or method.reads("noisy_hess", "oracle", "batch_grad"):
             raise OutOfReach("out of reach: noise of a method that draws none, or also Hessians or minibatches")
         fields = noise.fields("kind shared", "steps")
         noisy = tuple(n.integer(0, steps - 1) for n in fields["steps"].items()) if "steps" in fields else None
-        return Signs(tuple(leaf(f"v{i + 1}") for i in range(C)), fields["shared"].flag(), noisy)
+        draws = 2 if method.rules_use("again") else 1
+        return SignedVectors(tuple(leaf(f"v{i + 1}") for i in range(C)), fields["shared"].flag(), noisy, draws)
     assumed = {name: args for name, args in claim.assumptions if name not in claim.means}
     silent = any(world.values.get(args[0]) == 0 for name, args in assumed.items() if name in VARIANCES[:-1])
     if method.reads(*NOISE) and not silent:
         raise OutOfReach("out of reach: noise; in reach are runs without it, of a point with the noise of kind none")
     if method.reads("oracle", "batch_grad") and "full_batch" not in assumed:
         raise OutOfReach("out of reach: minibatches; in reach are runs of a point with the noise of kind none")
-    return None
+    return SILENCE
 
 
 def accuracy_of(claim: Claim, method: Method, world: World) -> fmpq:
@@ -314,7 +315,7 @@ def conditions(claim: Claim, sides: Sides) -> dict[str, Form]:
 
 
 def assumed(
-    claim: Claim, sides: Sides, leaves: Leaves, facts: Mapping[str, bool], noise: Signs | None
+    claim: Claim, sides: Sides, leaves: Leaves, facts: Mapping[str, bool], noise: SignedVectors
 ) -> dict[str, Form]:
     """What the assumptions say, beyond the class. One that is not known here is never dropped."""
     rooms_by_name: dict[str, Form] = {}
@@ -326,7 +327,7 @@ def assumed(
             if name == "exact_variance" and sigma != 0:
                 raise OutOfReach("out of reach: noise of an exact size")
             points = given_constant(sides.world, args[1]) if name == "minibatch_variance" else ONE
-            v = () if noise is None or name == "hessian_variance" else noise.v
+            v = () if name == "hessian_variance" else noise.v
             each = [total((ONE, -points), (number(sigma**2), square(one))) for one in v]
             rooms_by_name |= {f"{name}_{i + 1}": form for i, form in enumerate(each)}
         elif name == "homogeneous":

@@ -127,16 +127,16 @@ class Judged:
     outcomes: tuple[Outcome, ...] = ()
 
 
-def mutants(made: Statement) -> Iterator[Mutant]:
+def mutants(original: Statement) -> Iterator[Mutant]:
     """All of one statement, relation by relation. What changes nothing is none."""
-    for place, relation in enumerate(made.relations):
+    for place, relation in enumerate(original.relations):
         seen = list[Any]()
-        for kind, what, changed in _changes(made, relation):
+        for kind, what, changed in _changes(original, relation):
             if any(_same(changed, other) for other in (relation, *seen)):
                 continue
             seen.append(changed)
-            parts = (*made.relations[:place], changed, *made.relations[place + 1 :])
-            yield Mutant(kind, what, replace(made, id=f"{made.id}-mutant", then=parts), place)
+            parts = (*original.relations[:place], changed, *original.relations[place + 1 :])
+            yield Mutant(kind, what, replace(original, id=f"{original.id}-mutant", then=parts), place)
 
 
 def _same(one: Any, other: Any) -> bool:
@@ -144,11 +144,11 @@ def _same(one: Any, other: Any) -> bool:
     return one.func is other.func and (one.lhs - other.lhs - one.rhs + other.rhs).expand() == 0
 
 
-def _changes(made: Statement, relation: Any) -> Iterator[tuple[str, str, Any]]:
+def _changes(original: Statement, relation: Any) -> Iterator[tuple[str, str, Any]]:
     left, right, make = relation.lhs, relation.rhs, partial(relation.func, evaluate=False)
     tighter = 2 if relation.func in BELOW else Rational(1, 2)
     yield "half", f"right side x {tighter}", make(left, tighter * right)
-    written = right if isinstance(right, Add) else made.defined(right)
+    written = right if isinstance(right, Add) else original.defined(right)
     for term in written.args if isinstance(written, Add) else ():
         yield "term", f"without {term}", make(left, written - term)
     for power in sorted(right.atoms(Pow), key=str):
@@ -161,19 +161,19 @@ def _changes(made: Statement, relation: Any) -> Iterator[tuple[str, str, Any]]:
 
 def judged(identifier: str, effort: float, seed: int, known: Known | None) -> Judged:
     """The statement itself, then every mutant."""
-    made = statement(identifier)
-    if made.kind not in AUDITED or made.quoted:
-        return Judged(made.id, "quoted" if made.quoted else f"of kind {made.kind}")
-    known = known or hunted(made, effort, seed)
+    original = statement(identifier)
+    if original.kind not in AUDITED or original.quoted:
+        return Judged(original.id, "quoted" if original.quoted else f"of kind {original.kind}")
+    known = known or hunted(original, effort, seed)
     if known.falls:
-        return Judged(made.id, "it falls itself")
-    itself = Itself(made, known, tuple(instances(made, seed)))
-    return Judged(made.id, outcomes=tuple(fate(mutant, itself, effort, seed) for mutant in mutants(made)))
+        return Judged(original.id, "it falls itself")
+    itself = Itself(original, known, tuple(instances(original, seed)))
+    return Judged(original.id, outcomes=tuple(fate(mutant, itself, effort, seed) for mutant in mutants(original)))
 
 
-def hunted(made: Statement, effort: float, seed: int) -> Known:
+def hunted(original: Statement, effort: float, seed: int) -> Known:
     """What a search of this run says of a statement."""
-    found = hunt(made, seed, effort)
+    found = hunt(original, seed, effort)
     tightest = found.tightest if isinstance(found, Survived) else None
     most = tuple(one.upper for one in found.search.worst)
     tightness = found.tightness if isinstance(found, Survived) else None
@@ -205,9 +205,9 @@ def attempted(identifier: str, effort: float, seed: int, known: Mapping[str, Kno
         return Judged(identifier, f"{STOPPED} {type(error).__name__}: {error}"[:300])
 
 
-def instances(made: Statement, seed: int) -> Iterator[Scores]:
+def instances(original: Statement, seed: int) -> Iterator[Scores]:
     """Random ones of all sizes, and the tightest after a short climb on the first few shapes."""
-    reading, world = read(made)
+    reading, world = read(original)
     rng, shapes = np.random.default_rng(seed), world.shapes(reading)
     some = shapes[:: 1 + (len(shapes) - 1) // SHAPES]
     for shape in some:
@@ -342,7 +342,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--kept", type=Path, default=KEPT, help="results, from which a run goes on (%(default)s)")
     parser.add_argument("--audit", type=Path, help="an audit.json that knows the statements themselves")
     given = parser.parse_args(arguments)
-    names = {made.id: key(made.id, given.effort, given.seed) for made in find(given.selectors)}
+    names = {original.id: key(original.id, given.effort, given.seed) for original in find(given.selectors)}
     found = {name: one for name, one in kept(given.kept).items() if name in names.values()}
     left = [identifier for identifier, name in names.items() if name not in found]
     known = {} if given.audit is None else known_from(given.audit)

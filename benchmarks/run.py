@@ -316,9 +316,9 @@ def plot_scaling(board: Board) -> None:
         "instances": (lambda n: steps(B=8 * n), lambda n: logistic(B=n)),
         "rounds": (lambda n: steps(T=50 * n), lambda n: logistic(T=10 * n)),
     }
-    found = scaling.measured({along: dict(zip(runs, costs, strict=True)) for along, costs in each.items()})
-    scaling.draw(found, PLOT)
-    for along, times in found.items():
+    costs_of = scaling.measured({along: dict(zip(runs, costs, strict=True)) for along, costs in each.items()})
+    scaling.draw(costs_of, PLOT)
+    for along, times in costs_of.items():
         for name, seconds_ in times.items():
             board.note("cost", f"{name}: grows with {along} to the power {scaling.slope(seconds_):.2f}")
     board.note("", f"drawn in build/{PLOT.name}")

@@ -24,9 +24,9 @@ def slope(seconds: Sequence[float]) -> float:
     return float(np.polyfit(np.log(TIMES[half:]), np.log(seconds[half:]), 1)[0])
 
 
-def draw(found: Mapping[str, Mapping[str, Sequence[float]]], path: Path) -> None:
+def draw(times: Mapping[str, Mapping[str, Sequence[float]]], path: Path) -> None:
     figure = Figure(figsize=(11, 4), layout="constrained")
-    for axes, (along, runs) in zip(np.ravel(figure.subplots(1, len(found), sharey=True)), found.items(), strict=True):
+    for axes, (along, runs) in zip(np.ravel(figure.subplots(1, len(times), sharey=True)), times.items(), strict=True):
         for name, seconds in runs.items():
             (line,) = axes.loglog(TIMES, seconds, "o-", label=f"{name}: exponent {slope(seconds):.2f}")
             linear = seconds[-1] * np.array(TIMES) / TIMES[-1]

@@ -109,12 +109,12 @@ def measured(ids: Sequence[str] = STATEMENTS, effort: float = EFFORT) -> dict[st
 
 def table(seconds: dict[str, float], before: dict[str, float] | None = None) -> Table:
     """Stages, and what they took once."""
-    made = Table("stage", "processor seconds", "share", "once" if before else "", box=None)
+    rows = Table("stage", "processor seconds", "share", "once" if before else "", box=None)
     total = sum(seconds.values())
     for stage, spent in (*seconds.items(), ("all", total)):
         once = f"{before.get(stage, sum(before.values())):.1f}" if before else ""
-        made.add_row(stage, f"{spent:.1f}", f"{spent / total:.0%}", once)
-    return made
+        rows.add_row(stage, f"{spent:.1f}", f"{spent / total:.0%}", once)
+    return rows
 
 
 if __name__ == "__main__":

@@ -32,9 +32,10 @@ settings.load_profile("fedaudit")
 
 
 LONG = (
-    "cli_real", "atoms", "certify_command", "hunt", "report_hostile", "hostile_command_lines", "pictures",
-    "methods", "pytest_plugin", "zhang", "kernel_check", "yuan_rates", "docs", "benmansour", "kills", "catalogue",
-    "fuzz_certificates",
+    "cli_real", "slips", "proof_premises", "prove", "atoms", "certify_command", "limits", "docs", "pytest_plugin",
+    "methods", "report_hostile", "pictures", "order_claims", "proof_mutants", "report_page", "strangers",
+    "cli_contract", "effort", "gram", "hostile_command_lines", "evidence", "worst", "yuan_theorems", "zhang",
+    "figures_convergence", "fuzz_certificates", "catalogue", "zhang_experiments", "derive_chain",
 )  # fmt: skip
 
 

@@ -95,6 +95,8 @@ if TYPE_CHECKING:
     from fedaudit.verify.certify.command import Certified
     from fedaudit.verify.conform.diagnosis import Conformity
     from fedaudit.verify.conform.run_log import RunLog
+    from fedaudit.verify.recorded.bound_check import Checked
+    from fedaudit.verify.recorded.client_data import ClientData
     from fedaudit.verify.results.audit_result import Audited, Derivation, Linted
     from fedaudit.verify.results.verdicts import (
         NotReproduced,
@@ -110,6 +112,7 @@ if TYPE_CHECKING:
 
     from .api.conformance import conform, tasks
     from .api.moves import audit, certify, derive, hunt, lint, load, plot, prove, statement, statements, worst
+    from .api.recorded import check
     from .api.simulation import Trajectories, simulate
     from .api.testing import fedaudit_check, instances, theorem
     from .errors import UserError
@@ -123,6 +126,8 @@ __all__ = [
     "Audited",
     "Bound",
     "Certified",
+    "Checked",
+    "ClientData",
     "Conformity",
     "Derivation",
     "Eq",
@@ -158,6 +163,7 @@ __all__ = [
     "axis",
     "batch_grad",
     "certify",
+    "check",
     "chosen",
     "conform",
     "conjugate",
@@ -284,6 +290,9 @@ _HOME = {
     "Certified": ".verify.certify.command",
     "Conformity": ".verify.conform.diagnosis",
     "RunLog": ".verify.conform.run_log",
+    "Checked": ".verify.recorded.bound_check",
+    "ClientData": ".verify.recorded.client_data",
+    "check": ".api.recorded",
     **dict.fromkeys(("conform", "tasks"), ".api.conformance"),
     "Bound": ".bounds.catalogue.bound_values",
     "Problem": ".problems.runs.user_problem",

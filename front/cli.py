@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING
 
 from fedaudit.output import JsonObject
 
-from .commands import conform as conformance
-from .commands import export, reproduce, show
+from .commands import export, recorded_runs, reproduce, show
 from .commands import prove as proving
 from .commands import tighten as tighter
 from .commands import worst as worst_case
@@ -108,6 +107,7 @@ def _dispatch(given: Sequence[str]) -> int:
         "bound": _bound,
         "worst": _worst,
         "tighten": _tighten,
+        "check": _check,
         "conform": _conform,
         "prove": _prove,
         "methods": _methods,
@@ -277,11 +277,26 @@ def _prove(arguments: argparse.Namespace) -> int:
     return 0
 
 
+def _check(arguments: argparse.Namespace) -> int:
+    from .running.runner import one_thread
+
+    one_thread()
+    out = None if arguments.out is None else output_path(arguments.out)
+    answer = recorded_runs.checked_run(arguments.id, arguments.run, arguments.values)
+    if out is not None:
+        recorded_runs.drawn(answer, out)
+    if arguments.json:
+        print_json([answer.row()])
+    else:
+        print("\n".join([str(answer), *([str(out)] if out else [])]))
+    return 0 if answer.holds else 1
+
+
 def _conform(arguments: argparse.Namespace) -> int:
     from .running.runner import one_thread
 
     one_thread()
-    answer = conformance.asked(arguments.method, arguments.run, arguments.values)
+    answer = recorded_runs.conforming_run(arguments.method, arguments.run, arguments.values)
     if isinstance(answer, str):
         print(answer, end="")
         return 0

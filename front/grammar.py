@@ -6,8 +6,7 @@ import argparse
 from collections.abc import Sequence
 from typing import Any, NoReturn
 
-from .commands import conform as conformance
-from .commands import export, reproduce, show
+from .commands import export, recorded_runs, reproduce, show
 from .commands import prove as proving
 from .commands import tighten as tighter
 from .commands import worst as worst_case
@@ -27,6 +26,7 @@ start here:
   fedaudit export yuan --latex --out yuan.tex          a paper's statements and verdicts as a document
   fedaudit worst buttaci/thm4.1-I L=10 mu=1 alpha=1    its worst case over all functions and dimensions, exactly
   fedaudit methods fedprox                 a method, as an algorithm
+  fedaudit check buttaci/thm4.1-I run.csv L=10 mu=1 alpha=1    a recorded run of your own against a bound
   fedaudit conform scaffold my_loop.py     is your code the stated algorithm, and what is it instead?
   fedaudit new my_paper.py                 a file of your own, complete, to be changed
   fedaudit audit                           every move on all of them; then open audit/index.html
@@ -82,7 +82,7 @@ PICTURES = {  # of figures/kinds/named_pictures.py
     "table1": "communication complexities side by side (yuan, table 1)",
     "zhang-fig3": "composite federated learning with stochastic gradients (zhang, figure 3)",
 }
-VALUED = ("bound", "conform", "plot", "worst")  # commands that take NAME=VALUE
+VALUED = ("bound", "check", "conform", "plot", "worst")  # commands that take NAME=VALUE
 TAKES = ("--measure", "--minimise", "--out", "--scale", "--seed")  # their options that take one value
 RUNS = ("lint", "derive", "verify", "hunt", "audit")
 HELP = {
@@ -102,6 +102,7 @@ HELP = {
     "prove": "look for a proof that nobody wrote, and let the kernel decide it",
     "tighten": "the smallest constants for which the proof of a bound goes through, as a statement of its own",
     "certify": "check counterexamples, proofs and worst cases again, exactly",
+    "check": "a recorded run against a bound, term by term",
     "conform": "is this code the stated algorithm? a recorded run against its rules, and what it is instead",
     "plot": "a statement's runs against its bound, or a picture by name",
     "report": "write index.html again from audit.json",
@@ -157,8 +158,12 @@ def parser() -> Parser:
     worst_case.arguments(sub)
     _values(sub)
 
-    sub = command("conform", epilog=conformance.ABOUT, formatter_class=argparse.RawDescriptionHelpFormatter)
-    conformance.arguments(sub)
+    sub = command("check", epilog=recorded_runs.CHECK, formatter_class=argparse.RawDescriptionHelpFormatter)
+    recorded_runs.check_arguments(sub)
+    _values(sub)
+
+    sub = command("conform", epilog=recorded_runs.CONFORM, formatter_class=argparse.RawDescriptionHelpFormatter)
+    recorded_runs.conform_arguments(sub)
     _values(sub)
 
     sub = command("tighten", epilog=tighter.ABOUT, formatter_class=argparse.RawDescriptionHelpFormatter)

@@ -100,7 +100,8 @@ def _trajectories(axes: Axes, curves: Curves) -> None:
         whole(axes)
     shown = positive if log else np.asarray
     if others.any():
-        bundle(axes, x, shown(curves.rhs[others]), BOUND, "bounds", zorder=1)
+        if (curves.rhs[others] != curves.rhs[best]).any():
+            bundle(axes, x, shown(curves.rhs[others]), BOUND, "bounds", zorder=1)
         bundle(axes, x, shown(curves.lhs[others]), RUNS, counted(int(others.sum()), "runs"), zorder=2)
     mark = "o" if len(x) < 2 else ""
     axes.plot(x, shown(curves.rhs[best]), color=BOUND, lw=1.8, marker=mark, label="its bound")

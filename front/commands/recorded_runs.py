@@ -1,4 +1,4 @@
-"""`fedaudit conform`: is this code the stated algorithm?"""
+"""`fedaudit check` and `fedaudit conform`: recorded runs against a bound, and against an algorithm."""
 
 from __future__ import annotations
 
@@ -11,10 +11,63 @@ from ..errors import UserError
 
 if TYPE_CHECKING:
     from fedaudit.verify.conform.diagnosis import Conformity
+    from fedaudit.verify.recorded.bound_check import Checked
 
-__all__ = ["ABOUT", "arguments", "asked"]
+__all__ = ["CHECK", "CONFORM", "check_arguments", "checked_run", "conform_arguments", "conforming_run", "drawn"]
 
-ABOUT = """\
+CHECK = """\
+A recorded run against a statement's bound, term by term, at every index that was recorded: whether it holds, from
+where on it does not, and what that is due to. `condition`: the run is outside of what the statement speaks of.
+`assumption`: a constant does not cover what was recorded. `chance`: the bound is about an expectation and these runs do
+not settle it. `violation`: none of these; floats decide nothing, `fedaudit hunt` looks for an exact counterexample.
+RUN is a .csv with a column for each quantity (gap, dist2, ... from t = 0 on) and a column `seed` where there are
+several runs; or a .npz or .json file with (rounds,) or (seeds, rounds) for each quantity.
+examples:
+  fedaudit check buttaci/thm4.1-I run.csv L=3 mu=1 alpha=1 E=2 G=5 sigma=0 S=1/2 Gamma=0
+  fedaudit check buttaci/thm4.1-I run.csv L=3 mu=1 alpha=1 E=2 G=5 sigma=0 S=1/2 Gamma=0 --out run.png
+  fedaudit check my_paper.py::li/thm1 runs.npz L=10 mu=1 E=5 --json
+Beside each constant: how generous it is, so that the run would still meet the bound with a better one. Of several runs
+the mean is compared, and a limit below the expectation that holds in all rounds at once (chance of error 1/1000,
+whatever their law). What a bound needs is said, with its meaning, where it is missing. Exit status 1 where it exceeds.
+From Python, `fa.check(..., data=fa.ClientData(...))` estimates L, mu, Gamma, G and sigma from the clients' arrays.
+"""
+
+
+def check_arguments(sub: argparse.ArgumentParser) -> None:
+    """The command's options, but for the values."""
+    sub.usage = "fedaudit check ID RUN NAME=VALUE… [--out FILE] [--json]"
+    sub.add_argument("id", metavar="ID", help="one statement, also `my.py::id`")
+    sub.add_argument("run", metavar="RUN", help="run.csv, run.npz or run.json")
+    sub.add_argument("--out", metavar="FILE", help="the run over its bound, as a .png, .svg or .pdf file")
+    sub.add_argument("--json", action="store_true", help="one JSON array on stdout, nothing else")
+
+
+def checked_run(identifier: str, run: str, texts: Sequence[str]) -> Checked:
+    """The answer for `NAME=VALUE` texts."""
+    from fedaudit.bounds.language.symbol_values import axes_of, points
+
+    from ..api.recorded import checked
+
+    several = points(axes_of(texts))
+    if len(several) != 1:
+        raise UserError(f"{len(several)} combinations of values", "one value for each symbol", "check each of them")
+    return checked(identifier, Path(run), {name: str(value) for name, value in several[0].items()}, None)
+
+
+def drawn(answer: Checked, path: Path) -> None:
+    """Write the picture."""
+    from fedaudit.figures.drawing import draw, image
+
+    from ..running.files import write
+
+    if path.suffix not in (".png", ".svg", ".pdf"):
+        raise UserError(f"--out {path}", "a name that ends in .png, .svg or .pdf", "rename it")
+    if path.is_dir() or not path.parent.is_dir():
+        raise UserError(f"--out {path}", "a file in a folder that exists", "make the folder first")
+    write(path, image(draw(answer.curves()), path.suffix[1:]))
+
+
+CONFORM = """\
 Compares a recorded run with the rules of an algorithm, one rule after the other, each from what was recorded before it.
 The answer is the first rule, round, local step and client that differ, by how much, and what the run is instead: one of
 the deviations that public code is known for, or two of them, or what least squares makes of the rule.
@@ -34,7 +87,7 @@ examples:
 What was not recorded is computed from the rules (a server's momentum); what cannot be is named as not compared.
 Float64 runs are compared to 1e-10 of each vector's size, float32 ones to 1e-4. Exit status 1 where the run differs.
 """
-TEMPLATE = '''\
+LOOP = '''\
 """A training loop for `fedaudit conform {method} my_loop.py::train`: put your own code where plain FedAvg stands."""
 
 
@@ -56,7 +109,7 @@ def train(task):
 '''
 
 
-def arguments(sub: argparse.ArgumentParser) -> None:
+def conform_arguments(sub: argparse.ArgumentParser) -> None:
     """The command's options, but for the values."""
     sub.usage = "fedaudit conform METHOD [RUN] [NAME=VALUE…] [--json]"
     sub.add_argument("method", metavar="METHOD", help="the id of an algorithm")
@@ -64,14 +117,14 @@ def arguments(sub: argparse.ArgumentParser) -> None:
     sub.add_argument("--json", action="store_true", help="one JSON array on stdout, nothing else")
 
 
-def asked(method: str, run: str | None, texts: Sequence[str]) -> Conformity | str:
+def conforming_run(method: str, run: str | None, texts: Sequence[str]) -> Conformity | str:
     """The answer, or a file to begin with where no run was given."""
     from fedaudit.bounds.language.symbol_values import axes_of
 
     from ..api.conformance import conform
 
     if run is None:
-        return TEMPLATE.format(method=method)
+        return LOOP.format(method=method)
     values: dict[str, Any] = {name: [float(x) for x in axis] for name, axis in axes_of(texts).items()}
     symbols = {name: axis[0] if len(axis) == 1 else axis for name, axis in values.items()}
     if ".py" in run:

@@ -1,0 +1,528 @@
+"""A recorded trajectory against a statement's bound, term by term, at every index that was recorded.
+
+Floats, one run or several: what comes out is evidence about this run. A bound that it exceeds is refuted by nobody but
+the kernel (`fedaudit hunt` looks for an exact counterexample); a bound that it meets is not proved by it.
+"""
+
+# sympy is annotated only in part (2026-11).
+# pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
+# pyright: reportUnknownArgumentType=false
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any, Literal
+
+import numpy as np
+from sympy.core.function import AppliedUndef
+
+from fedaudit.bounds.catalogue.bound_values import Bound, Plan, plan
+from fedaudit.bounds.formulas.evaluator import Undefined
+from fedaudit.bounds.formulas.exact_numbers import Missing, computed, formula, value_of
+from fedaudit.bounds.formulas.lowering import name_of, tree
+from fedaudit.bounds.formulas.trees import Formula
+from fedaudit.bounds.language.assumptions import ASSUMPTIONS
+from fedaudit.bounds.language.dimension import DimensionError, dimension_of
+from fedaudit.bounds.language.row_list import Recorded
+from fedaudit.bounds.language.statement import Statement
+from fedaudit.errors import UserError
+
+from ..pictures.kinds import Curves, along, unit
+from .client_data import Estimate
+from .mean_band import lower_limit
+from .trajectory import Array
+
+__all__ = ["Checked", "Constant", "SideCheck", "check_bound"]
+
+ROUNDING = 1e-9  # of the right side: what measuring a run in floats may add
+LEVEL = 1e-3  # the chance that a lower limit of the expectation lies above it, over all rounds
+LEAST = 2.0**-40  # how far constants are shrunk
+PROBED = 40  # indices at which a smaller constant is tried first
+ROLES = {
+    "smooth": "L",
+    "strongly_convex": "mu",
+    "bounded_variance": "sigma",
+    "bounded_gradients": "G",
+    "gradients": "G",
+}
+UPPER = ("L", "sigma", "G", "Gamma")  # constants that have to be at least what the data has; mu at most
+
+Why = Literal["", "condition", "assumption", "chance", "violation"]
+
+
+@dataclass(frozen=True, slots=True)
+class Constant:
+    """A constant of the bound: its value, where that is from, what the data has, and how much smaller it could be."""
+
+    name: str
+    value: float
+    source: Literal["given", "estimated"]
+    estimate: Estimate | None
+    covers: bool | None  # whether it is as large (as small) as what the data has; None: not known, so assumed
+    slack: (
+        float | None
+    )  # the factor that brings the bound down to the run; None: the step size rests on it, or no bound
+
+    def row(self) -> dict[str, Any]:
+        found = self.estimate
+        return {
+            "name": self.name,
+            "value": self.value,
+            "source": self.source if self.covers is not None or self.source == "estimated" else "assumed",
+            "estimate": None if found is None else found.value,
+            "how": "" if found is None else found.how,
+            "kind": "" if found is None else found.kind,
+            "covers": self.covers,
+            "slack": self.slack,
+        }
+
+    def __str__(self) -> str:
+        text = f"{self.name} = {self.value:.6g}"
+        if self.source == "estimated" and self.estimate is not None:
+            text += f", estimated: {self.estimate.how} ({self.estimate.kind})"
+        elif self.estimate is None:
+            text += ", given (assumed: nothing recorded tells it)"
+        else:
+            told = f"the data has {self.estimate.value:.6g} ({self.estimate.kind}; {self.estimate.how})"
+            text += f", given; {told}{': NOT COVERED' if self.covers is False else ''}"
+        if self.slack is None or 0.99 < self.slack < 1.01:
+            return text
+        if self.slack <= LEAST or self.slack >= 1 / LEAST:
+            return (
+                f"{text}; generous: the bound would hold {'without it' if self.slack < 1 else 'however large it were'}"
+            )
+        return f"{text}; generous: the bound would hold with {self.slack:.3g} times of it"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SideCheck:
+    """One relation along the recorded indices: both sides, the right one by terms."""
+
+    left: str
+    relation: str
+    index: str
+    x: Array  # (m,)
+    lhs: Array  # (seeds, m)
+    lower: Array | None  # (m,) below the expectation in all rounds, of several runs of a non-negative quantity
+    rhs: Array  # (m,)
+    terms: Mapping[str, Array]
+
+    @property
+    def mean(self) -> Array:
+        return self.lhs.mean(axis=0)
+
+    def above(self, values: Array) -> Array:
+        """Where values are on the wrong side of the bound."""
+        room = ROUNDING * np.abs(self.rhs)
+        if self.relation in (">=", ">"):
+            return values < self.rhs - room
+        if self.relation == "=":
+            return np.abs(values - self.rhs) > room
+        return values > self.rhs + room
+
+    @property
+    def first(self) -> int | None:
+        """The place of the first index at which it is exceeded."""
+        wrong = np.flatnonzero(self.above(self.mean))
+        return int(wrong[0]) if len(wrong) else None
+
+    @property
+    def ratio(self) -> Array:
+        """Left over right side, or right over left of a lower bound; 0 where both are 0."""
+        small, large = (self.rhs, self.mean) if self.relation in (">=", ">") else (self.mean, self.rhs)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return np.nan_to_num(small / large, nan=0.0)
+
+    def row(self) -> dict[str, Any]:
+        worst = int(np.argmax(self.ratio))
+        return {
+            "left": self.left,
+            "relation": self.relation,
+            "index": self.index,
+            "from": int(self.x[0]),
+            "to": int(self.x[-1]),
+            "holds": self.first is None,
+            "first": None if self.first is None else int(self.x[self.first]),
+            "largest": float(self.ratio[worst]),
+            "largest_at": int(self.x[worst]),
+            "terms": [{"term": text, "at_largest": float(values[worst])} for text, values in self.terms.items()],
+        }
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Checked(Recorded):
+    """What a recorded run says of a bound.
+
+    `holds`: at all recorded indices. Where it does not, `why` says what is to blame: a `condition` of the statement
+    fails, an `assumption` does not cover what the data has, it may be `chance` (the bound is about an expectation and
+    these runs do not settle it), or nothing of this is known: a `violation`.
+
+    >>> import fedaudit as fa
+    >>> constants = {"L": 3, "mu": 1, "alpha": 1, "E": 2, "G": 0, "sigma": 0, "S": 0.5, "Gamma": 0}
+    >>> answer = fa.check("buttaci/thm4.1-I", gap=[1.0, 0.9, 3.0], **constants)
+    >>> answer.holds, answer.why, int(answer.sides[0].x[answer.sides[0].first])
+    (False, 'violation', 2)
+    """
+
+    statement: Statement
+    sides: tuple[SideCheck, ...]
+    constants: tuple[Constant, ...]
+    failing: tuple[str, ...]  # conditions
+    random: bool  # the bound is about an expectation, and this run has noise or sampling
+    seeds: int
+    notes: tuple[str, ...] = ()
+
+    @property
+    def holds(self) -> bool:
+        return all(side.first is None for side in self.sides)
+
+    @property
+    def why(self) -> Why:
+        if self.holds:
+            return ""
+        if self.failing:
+            return "condition"
+        if any(constant.covers is False for constant in self.constants):
+            return "assumption"
+        sure = any(side.lower is not None and side.above(side.lower).any() for side in self.sides)
+        return "chance" if self.random and not sure else "violation"
+
+    def row(self) -> dict[str, Any]:
+        return {
+            "id": self.statement.id,
+            "holds": self.holds,
+            "why": self.why,
+            "seeds": self.seeds,
+            "random": self.random,
+            "relations": [side.row() for side in self.sides],
+            "constants": [constant.row() for constant in self.constants],
+            "failing": list(self.failing),
+            "notes": list(self.notes),
+        }
+
+    def __str__(self) -> str:
+        return "\n".join(self.lines())
+
+    def lines(self) -> Iterator[str]:
+        """For people."""
+        runs = "one run" if self.seeds == 1 else f"the mean of {self.seeds} runs"
+        yield f"{self.statement.id}: {self.statement.title}"
+        for side in self.sides:
+            worst = int(np.argmax(side.ratio))
+            share = f"{side.ratio[worst]:.3g} of its bound at most, at {side.index} = {side.x[worst]}"
+            span = f"{side.index} = {side.x[0]}, ..., {side.x[-1]}"
+            if side.first is None:
+                yield f"{side.left} {side.relation} bound: HOLDS for {runs}, {span}; {share}"
+            else:
+                since = f"from {side.index} = {side.x[side.first]}"
+                yield f"{side.left} {side.relation} bound: EXCEEDS for {runs}, {since}; {share}"
+            for text, values in side.terms.items():
+                part = f"{100 * values[worst] / side.rhs[worst]:.3g} %" if side.rhs[worst] > 0 else ""
+                yield f"  {values[worst]:.6g}  {part}  {text}"
+        if self.why:
+            yield f"  {_blame(self)}"
+        yield "constants:"
+        yield from (f"  {constant}" for constant in self.constants)
+        yield from (f"  condition FAILS: {text}" for text in self.failing)
+        yield from (f"note: {note}" for note in self.notes)
+
+    def curves(self) -> Curves:
+        """The picture's data: the runs in true units, over the bound and its terms."""
+        side = self.sides[0]
+        rhs = np.broadcast_to(side.rhs, side.lhs.shape)
+        extra = {} if side.lower is None else {"lower limit of the mean": side.lower}
+        runs = "one recorded run" if self.seeds == 1 else f"{self.seeds} recorded runs"
+        values = ", ".join(f"{c.name} = {c.value:.4g}" for c in self.constants)
+        caption = f"{runs} in true units; {values}"
+        if side.lower is not None:
+            caption += f"; dashed: below the expectation in all rounds, but with chance {LEVEL:g}"
+        made = along(self.statement, side.x, f"${side.index}$", side.lhs, rhs, caption, unit(_powers(self.statement)))
+        return replace(made, extra=extra)
+
+
+def _blame(answer: Checked) -> str:
+    match answer.why:
+        case "condition":
+            return "the run is outside of what the statement speaks of: a condition fails"
+        case "assumption":
+            names = ", ".join(c.name for c in answer.constants if c.covers is False)
+            return f"the run breaks an assumption: {names} does not cover what the data has"
+        case "chance":
+            several = "one run" if answer.seeds == 1 else f"{answer.seeds} runs"
+            return f"the bound is about an expectation, and {several} do not settle it: it may be chance"
+        case _:
+            assumed = [c.name for c in answer.constants if c.covers is None]
+            such = f", if {', '.join(assumed)} are constants of this problem" if assumed else ""
+            exact = f"`fedaudit hunt {answer.statement.id}` looks for an exact one"
+            return f"a violation{such}; floats decide nothing: {exact}"
+
+
+def check_bound(
+    statement: Statement,
+    runs: Mapping[str, Array],
+    values: Mapping[str, Fraction],
+    estimates: Mapping[str, Estimate] | None = None,
+) -> Checked:
+    """The trajectories (seeds, rounds) by name against the statement at these values; raises `UserError`."""
+    if statement.kind not in ("inequality", "identity") or statement.quoted:
+        raise UserError(
+            f"{statement.id}, {statement.kind}", "an inequality or an identity about runs", "check another one"
+        )
+    ready = plan(statement)
+    index = _index(statement, runs)
+    first = 0 if isinstance(statement.method, str) else statement.method.counts_from
+    runs, notes = _nonnegative(ready, runs)
+    for name in runs:
+        ready.known(name)
+    given = dict(values)
+    found = _by_name(statement, estimates or {})
+    measured = _entries({name: array.mean(axis=0) for name, array in runs.items()}, first)
+    length = max(array.shape[1] for array in runs.values())
+    at = {index: Fraction(1 if index == "T" else first)} if index else {}
+    needed = [n.name for n in ready.missing({**measured, **given, **at})]
+    filled = {name: Fraction(repr(found[name].value)) for name in needed if name in found}
+    held = {**given, **filled}
+    lacking = [n for n in ready.missing({**measured, **held, **at}) if n.name not in runs]
+    if lacking:
+        names = " ".join(f"{n.name}=…" for n in lacking)
+        expected = f"values of {', '.join(map(str, lacking))}"
+        raise UserError(f"{statement.id} without {', '.join(n.name for n in lacking)}", expected, f"add {names}")
+    ready.check({**held, **measured, **at})
+    walk = _Walk(
+        ready, index, measured, [_entries({k: a[n] for k, a in runs.items()}, first) for n in range(_seeds(runs))]
+    )
+    places = _places(statement, index, first, length)
+    sides = tuple(walk.side(n, r, held, places) for n, r in enumerate(statement.relations))
+    ends = [walk.bound(held, int(place)) for place in {sides[0].x[0], sides[0].x[-1]}]
+    failing = tuple(dict.fromkeys(text for bound in ends for text in bound.failing))
+    chosen = {name_of(step) for step in statement.choose}
+    steps = {name: value for name, value in ends[0].computed.items() if name.partition("(")[0] in chosen}
+    notes += [
+        f"the bound is about runs with {name} = {value.text} at {index} = {sides[0].x[0]}"
+        for name, value in steps.items()
+    ]
+    return Checked(
+        statement,
+        sides,
+        tuple(_constants(statement, walk, held, filled, found, sides)),
+        failing,
+        _is_random(statement, held),
+        _seeds(runs),
+        tuple(notes),
+    )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Walk:
+    """The sides of a statement at one index after the other."""
+
+    plan: Plan
+    index: str
+    measured: Mapping[str, Fraction]
+    each: Sequence[Mapping[str, Fraction]]  # the same of every run
+
+    def scope(self, held: Mapping[str, Fraction], measured: Mapping[str, Fraction], place: int) -> Any:
+        return self.plan.scope({**measured, **held, **({self.index: Fraction(place)} if self.index else {})})
+
+    def bound(self, held: Mapping[str, Fraction], place: int) -> Bound:
+        return self.plan.at({**self.measured, **held, **({self.index: Fraction(place)} if self.index else {})})
+
+    def rhs(self, n: int, held: Mapping[str, Fraction], place: int) -> list[float]:
+        """The terms of a right side; raises `Missing` and `Undefined`."""
+        scope = self.scope(held, self.measured, place)
+        return [value_of(computed(term, scope)).approx for _, term in self.plan.sides[n].terms]
+
+    def side(self, n: int, relation: Any, held: Mapping[str, Fraction], places: Sequence[int]) -> SideCheck:
+        left: Formula[Any] = formula(tree(relation.args[0]))
+        rows: list[tuple[int, list[float], list[float]]] = []
+        missing = ""
+        for place in places:
+            try:
+                lhs = [value_of(computed(left, self.scope(held, one, place))).approx for one in self.each]
+                rows.append((place, lhs, self.rhs(n, held, place)))
+            except Missing as error:
+                missing = error.name
+            except Undefined as error:
+                where = f"{self.index} = {place}"
+                raise UserError(
+                    f"no bound at {where} ({error})", "values at which it is a number", "change one"
+                ) from error
+        ready = self.plan.sides[n]
+        if not rows:
+            raise UserError(
+                f"a run without {missing}",
+                f"what {ready.left} and its bound read",
+                f"record {missing.partition('(')[0]}",
+            )
+        x = np.array([place for place, _, _ in rows])
+        lhs = np.array([values for _, values, _ in rows]).T
+        terms = np.array([values for _, _, values in rows])
+        nonnegative = self.plan.domains.get(ready.left.partition("(")[0]) in ("nonnegative", "positive")
+        lower = lower_limit(lhs, LEVEL) if len(self.each) > 1 and nonnegative else None
+        texts = [text for text, _ in ready.terms]
+        return SideCheck(
+            ready.left, ready.relation, self.index or "T", x, lhs, lower, terms.sum(axis=1),
+            dict(zip(texts, terms.T, strict=True)),
+        )  # fmt: skip
+
+    def meets(self, n: int, side: SideCheck, held: Mapping[str, Fraction], which: Array) -> bool:
+        """Whether the mean still meets the bound at other values."""
+        for k in which:
+            try:
+                rhs = sum(self.rhs(n, held, int(side.x[k])))
+            except (Missing, Undefined, UserError):
+                return False
+            other = SideCheck(
+                side.left, side.relation, side.index, side.x[[k]], side.lhs[:, [k]], None, np.array([rhs]), {}
+            )
+            if other.first is not None:
+                return False
+        return True
+
+
+def _constants(
+    statement: Statement,
+    walk: _Walk,
+    held: Mapping[str, Fraction],
+    filled: Mapping[str, Fraction],
+    found: Mapping[str, Estimate],
+    sides: Sequence[SideCheck],
+) -> Iterator[Constant]:
+    steps = {s.name for v in statement.choose.values() for s in statement.defined(v).free_symbols}
+    for name, value in held.items():
+        head = name.partition("(")[0]
+        if walk.plan.domains.get(head) in ("count", "index") or head == walk.index:
+            continue
+        estimate = found.get(name)
+        covers = None if estimate is None else _covers(name, float(value), estimate, statement)
+        slack = None
+        if head not in steps and value > 0 and all(side.first is None for side in sides):
+            slack = _slack(walk, name, held, sides)
+        yield Constant(name, float(value), "estimated" if name in filled else "given", estimate, covers, slack)
+
+
+def _covers(name: str, value: float, estimate: Estimate, statement: Statement) -> bool | None:
+    """Whether a constant is one of the data: as large as what the data has (L, G, ...), or as small (mu).
+
+    None where the estimate is a limit on the safe side alone, so that a value beyond it may be a constant too.
+    """
+    room = 1 + ROUNDING
+    upper = _roles(statement).get(name, name) in UPPER
+    meets = value * room >= estimate.value if upper else value <= estimate.value * room
+    safe = estimate.kind == ("at most" if upper else "at least")
+    return None if safe and not meets else meets
+
+
+def _slack(walk: _Walk, name: str, held: Mapping[str, Fraction], sides: Sequence[SideCheck]) -> float | None:
+    """How far a constant can move in the direction that makes the bound smaller, with the run still meeting it."""
+    some = [np.unique(np.linspace(0, len(side.x) - 1, PROBED).astype(int)) for side in sides]
+
+    def moved(factor: float) -> dict[str, Fraction]:
+        return {**held, name: held[name] * Fraction(factor)}
+
+    def meets(factor: float, at: Sequence[Array]) -> bool:
+        return all(walk.meets(n, side, moved(factor), at[n]) for n, side in enumerate(sides))
+
+    try:
+        less, more = (sum(walk.rhs(0, moved(factor), int(sides[0].x[-1]))) for factor in (0.99, 1 / 0.99))
+    except (Missing, Undefined):
+        return None
+    if less == more:
+        return None  # it has no part in the bound here
+    way = -1 if less < more else 1
+    limit = -float(np.log2(LEAST))
+    good, bad = 0.0, limit  # powers of 2
+    if meets(2.0 ** (way * limit), some):
+        good = limit
+    while bad - good > 0.02 and good < limit:
+        middle = (good + bad) / 2
+        good, bad = (middle, bad) if meets(2.0 ** (way * middle), some) else (good, middle)
+    whole = [np.arange(len(side.x)) for side in sides]
+    return 2.0 ** (way * good) if meets(2.0 ** (way * good), whole) else None
+
+
+def _roles(statement: Statement) -> dict[str, str]:
+    """What a constant of an assumption is commonly called."""
+    return {a.args[0].name: ROLES[a.name] for a in (*statement.let, *statement.implicit) if a.args and a.name in ROLES}
+
+
+def _by_name(statement: Statement, estimates: Mapping[str, Estimate]) -> dict[str, Estimate]:
+    roles = {role: name for name, role in _roles(statement).items()}
+    return {roles.get(name, name): estimate for name, estimate in estimates.items()}
+
+
+def _index(statement: Statement, runs: Mapping[str, Array]) -> str:
+    """The index along which the claim is checked: one of `for_all`, or T; nothing for a claim about one number."""
+    quantities = [q for r in statement.relations for q in r.atoms(AppliedUndef) if name_of(q) in runs]
+    if not quantities:
+        names = sorted({name_of(q) for r in statement.relations for q in r.atoms(AppliedUndef)})
+        raise UserError(
+            f"{', '.join(runs) or 'no trajectory'} for {statement.id}",
+            f"a trajectory of {', '.join(names)}",
+            "record it",
+        )
+    inside = {s for q in quantities for a in q.args for s in a.free_symbols}
+    of_all = [s for s in statement.for_all if s in inside]
+    return of_all[0].name if of_all else next((s.name for s in inside), "")
+
+
+def _places(statement: Statement, index: str, first: int, length: int) -> range:
+    """The indices that are tried: all that were recorded; the last one alone where step sizes depend on T."""
+    if not index:
+        return range(first, first + 1)
+    if index != "T":
+        return range(first, first + length)
+    chosen = {s.name for v in statement.choose.values() for s in statement.defined(v).free_symbols}
+    return range(length - 1, length) if "T" in chosen else range(1, max(2, length))
+
+
+def _entries(rows: Mapping[str, Array], first: int) -> dict[str, Fraction]:
+    return {f"{name}({first + n})": Fraction(float(x)) for name, row in rows.items() for n, x in enumerate(row)}
+
+
+def _nonnegative(ready: Plan, runs: Mapping[str, Array]) -> tuple[dict[str, Array], list[str]]:
+    """Trajectories without the small negative numbers that rounding leaves where a quantity is none."""
+    kept, notes = dict(runs), list[str]()
+    for name, array in runs.items():
+        if (
+            ready.domains.get(name) == "nonnegative"
+            and (array < 0).any()
+            and array.min() >= -ROUNDING * np.abs(array).max()
+        ):
+            kept[name] = np.maximum(array, 0)
+            notes.append(f"{name} has values down to {array.min():.2g}, read as 0")
+    return kept, notes
+
+
+def _seeds(runs: Mapping[str, Array]) -> int:
+    return next(iter(runs.values())).shape[0]
+
+
+def _is_random(statement: Statement, held: Mapping[str, Fraction]) -> bool:
+    """Whether the bound is about runs with noise or sampling; no noise where its bound was given as 0."""
+    for assumption in (*statement.let, *statement.implicit):
+        known = ASSUMPTIONS.get(assumption.name)
+        if known is None or known.about not in ("noise", "participation") or assumption.name == "full_participation":
+            continue
+        if known.about == "noise" and any(held.get(s.name) == 0 for s in _noise_bounds(statement)):
+            continue
+        return True
+    return False
+
+
+def _noise_bounds(statement: Statement) -> list[Any]:
+    """The constants that bound noise."""
+    several = (*statement.let, *statement.implicit)
+    return [
+        s for a in several if (known := ASSUMPTIONS.get(a.name)) is not None and known.about == "noise" for s in a.args
+    ]
+
+
+def _powers(statement: Statement) -> tuple[float, float]:
+    try:
+        dim = dimension_of(statement.defined(statement.relations[0].args[0]), statement.glossary)
+    except DimensionError:
+        return 0.0, 0.0
+    return (float(dim.f), float(dim.w)) if dim else (0.0, 0.0)

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING
 
 from fedaudit.output import JsonObject
 
-from .commands import export, recorded_runs, reproduce, show
+from . import recorded_runs
+from .commands import export, reproduce, show
 from .commands import prove as proving
 from .commands import tighten as tighter
 from .commands import worst as worst_case

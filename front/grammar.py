@@ -6,7 +6,8 @@ import argparse
 from collections.abc import Sequence
 from typing import Any, NoReturn
 
-from .commands import export, recorded_runs, reproduce, show
+from . import recorded_runs
+from .commands import export, reproduce, show
 from .commands import prove as proving
 from .commands import tighten as tighter
 from .commands import worst as worst_case

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from ..errors import UserError
+from .errors import UserError
 
 if TYPE_CHECKING:
     from fedaudit.verify.conform.diagnosis import Conformity
@@ -46,7 +46,7 @@ def checked_run(identifier: str, run: str, texts: Sequence[str]) -> Checked:
     """The answer for `NAME=VALUE` texts."""
     from fedaudit.bounds.language.symbol_values import axes_of, points
 
-    from ..api.recorded import checked
+    from .api.recorded import checked
 
     several = points(axes_of(texts))
     if len(several) != 1:
@@ -58,7 +58,7 @@ def drawn(answer: Checked, path: Path) -> None:
     """Write the picture."""
     from fedaudit.figures.drawing import draw, image
 
-    from ..running.files import write
+    from .running.files import write
 
     if path.suffix not in (".png", ".svg", ".pdf"):
         raise UserError(f"--out {path}", "a name that ends in .png, .svg or .pdf", "rename it")
@@ -121,7 +121,7 @@ def conforming_run(method: str, run: str | None, texts: Sequence[str]) -> Confor
     """The answer, or a file to begin with where no run was given."""
     from fedaudit.bounds.language.symbol_values import axes_of
 
-    from ..api.conformance import conform
+    from .api.conformance import conform
 
     if run is None:
         return LOOP.format(method=method)

@@ -211,7 +211,7 @@ class Plan:
     def _free(self, name: str) -> bool:
         """Whether a symbol of this name is free although a quantity of this name is chosen (gamma(t) = gamma)."""
         return bool(self.rules[name].index) and any(
-            s.name == name
+            isinstance(s, Symbol) and s.name == name
             for _, value in (*self.statement.choose.items(), *self.statement.where.items())
             for s in value.free_symbols
         )

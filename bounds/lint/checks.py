@@ -184,7 +184,7 @@ def _match(lemma: Statement, statement: Statement, head: Expr) -> dict[Symbol, E
     if head not in lemma.choose:
         return {}
     wanted, form = statement.defined(statement.choose[head]), lemma.defined(lemma.choose[head])
-    index = head.free_symbols
+    index = {s for s in head.free_symbols if isinstance(s, Symbol)}
     free = form.free_symbols - wanted.free_symbols - index
     unknown = sorted((s for s in free if not isinstance(s, Indexed)), key=str)  # sympy counts p[j] among them
     top = fraction(together(form - wanted))[0]

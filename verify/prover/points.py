@@ -263,7 +263,7 @@ def _pure(reach: Reach) -> list[Any]:
     """Numbers without dimension in the method's rules and in the steps that are chosen."""
     glossary = reach.frame.method.glossary
     scalars = (*reach.frame.method.scalars(()), *reach.frame.chosen.values())
-    symbols = {s for e in scalars for s in e.free_symbols}
+    symbols = {s for e in scalars for s in e.free_symbols if isinstance(s, Symbol)}
     return [
         s for s in sorted(symbols, key=str) if not s.is_integer and s in glossary and dimension_of(s, glossary) == ONE
     ]

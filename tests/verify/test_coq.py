@@ -1,4 +1,4 @@
-"""Upper ends as theorems for Coq: accepted as they are, refused with anything changed."""
+"""Upper ends and statements as theorems for Coq: accepted as they are, refused with anything changed."""
 
 from __future__ import annotations
 
@@ -9,13 +9,25 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from marks import slow
+from marks import only, slow
 
 from fedaudit.bounds.catalogue.discovery import find
-from fedaudit.verify.coq.development import LIBRARY, STANDARD, Answer, axioms, compiled, compiler, development, theorem
+from fedaudit.verify.coq.development import (
+    LIBRARY,
+    STANDARD,
+    Answer,
+    Theorem,
+    axioms,
+    compiled,
+    compiler,
+    development,
+    theorem,
+)
 from fedaudit.verify.coq.short_squares import squares
 from fedaudit.verify.coq.terms import comment, identifier
 from fedaudit.verify.kernel.gram.point_proof import prove
+from fedaudit.verify.moves.kernel_proof import Proof
+from fedaudit.verify.moves.kernel_proof import prove as proof_of
 from fedaudit.verify.search.claim_identity import claim_of
 
 Json = dict[str, Any]
@@ -38,6 +50,19 @@ ATTACKS = {  # what is changed in a theorem's text: from, to
     "a point that is not read": (r"\(0, 0, 1\)%nat", "(0, 0, 7)%nat"),
     "nothing by which both sides are multiplied": (r"scale_by := \(\d+ # \d+\)", "scale_by := (0 # 1)"),
     "an axiom": (r"vm_compute; reflexivity", "admit_all"),
+}
+
+
+PROVED = (  # statements whose proofs are theorems, end to end
+    "buttaci/appA-strong-gap",
+    *("benmansour/lem1", "buttaci/appA-cocoercive", "buttaci/appA-peterpaul", "buttaci/appA-smooth-gap"),
+    *("buttaci/appA-strong-second~repaired", "buttaci/appA-young", "buttaci/sec4.4-contraction-order"),
+    *("buttaci/sec4.4-fedavg-lower~formula", "buttaci/sec4.4-lower-order", "buttaci/sec4.4-optimal-E", "yuan/lem7"),
+)
+OF_STATEMENTS = {  # of buttaci/appA-strong-gap
+    "without convexity": (r"  strongly_convex mu f ->\n", ""),
+    "without a minimiser": (r"  minimiser f ws ->\n", ""),
+    "another constant": (r"\(\(1 / 2\) \* ‖", "((2 / 3) * ‖"),
 }
 
 
@@ -98,6 +123,41 @@ def test_coq_accepts_an_upper_end(name: str, coq: list[str], folder: Path) -> No
 def test_coq_refuses_what_was_changed(attack: str, coq: list[str], folder: Path) -> None:
     name = "classic/gd-contraction"
     assert asked(coq, folder, name, *ATTACKS[attack]).complaint is not None
+
+
+def proved(name: str) -> Theorem:
+    """The theorem of the proof that the kernel accepts of a statement of the catalogue."""
+    known = {statement.id: statement for statement in find([])}
+    proof = proof_of(known[name], known)
+    assert isinstance(proof, Proof)
+    one = theorem(proof.file, "part_0")
+    assert one is not None
+    return one
+
+
+@pytest.mark.parametrize("name", only(PROVED[:1], PROVED, "a process of Coq each"))
+def test_coq_accepts_a_statement_and_its_proof(name: str, coq: list[str], folder: Path) -> None:
+    one = proved(name)
+    (folder / one.file).write_text(development([one])[one.file], encoding="utf-8")
+    answer = compiled(coq, folder, one.file, [one], 300)
+    assert answer.complaint is None
+    assert set(answer.axioms[one.name]) <= STANDARD
+
+
+@pytest.mark.parametrize("attack", only(["another constant"], OF_STATEMENTS, "a process of Coq each"))
+def test_coq_refuses_another_statement(attack: str, coq: list[str], folder: Path) -> None:
+    one, (old, new) = proved(PROVED[0]), OF_STATEMENTS[attack]
+    text = development([one])[one.file]
+    assert re.search(old, text)
+    (folder / one.file).write_text(re.sub(old, new, text), encoding="utf-8")
+    assert compiled(coq, folder, one.file, [one], 300).complaint is not None
+
+
+def test_what_has_no_counterpart_is_no_theorem() -> None:
+    known = {statement.id: statement for statement in find([])}
+    proof = proof_of(known["yuan/rem6-all"], known)
+    assert isinstance(proof, Proof)
+    assert theorem(proof.file, "part_0") is None
 
 
 def test_the_library_assumes_nothing() -> None:

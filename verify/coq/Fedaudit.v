@@ -3,10 +3,8 @@
    1. Spaces       real inner product spaces of any dimension, and their algebra
    2. Functions    gradients, smooth, convex, strongly and weakly convex, proximal points
    3. Atoms        the inequalities that these definitions give
-   4. Means        finitely many clients with weights, expectations
-   5. Lines        a relation that follows from others by products and sums
-   6. Upper ends   a checker of worst cases at one point, proved correct
-   7. Runs in Q    counterexamples by computation *)
+   4. Numbers      elementary facts, and the steps of proofs
+   5. Upper ends   a checker of worst cases at one point, proved correct *)
 Require Import Reals QArith Qreals Qabs List Lra Lia ZArith.
 Import ListNotations.
 Open Scope R_scope.
@@ -287,7 +285,101 @@ Qed.
 
 End Functions.
 
-(* --- 6. Upper ends ---------------------------------------------------------------------------------------------- *)
+(* --- 4. Numbers: the elementary facts that proofs cite ------------------------------------------------------------ *)
+
+Definition root (q : nat) (x : R) : R := if Rle_dec x 0 then 0 else exp (ln x / INR q).
+
+Lemma root_power (q : nat) x : (1 <= q)%nat -> 0 <= x -> root q x ^ q = x.
+Proof.
+  intros Q P. unfold root. destruct (Rle_dec x 0) as [N | N].
+  - replace x with 0 by lra. apply pow_i. lia.
+  - rewrite <- Rpower_pow by apply exp_pos. unfold Rpower. rewrite ln_exp.
+    replace (INR q * (ln x / INR q)) with (ln x) by (field; apply not_0_INR; lia). apply exp_ln. lra.
+Qed.
+Lemma root_nonnegative (q : nat) x : 0 <= root q x.
+Proof. unfold root. destruct (Rle_dec x 0); [lra | left; apply exp_pos]. Qed.
+Lemma root_positive (q : nat) x : 0 < x -> 0 < root q x.
+Proof. intro P. unfold root. destruct (Rle_dec x 0); [lra | apply exp_pos]. Qed.
+Lemma young x y : x * y <= x ^ 2 * / 2 + y ^ 2 * / 2.
+Proof. pose proof (pow2_ge_0 (x - y)). lra. Qed.
+Lemma peter_paul_numbers x y z : 0 < z -> x * y <= x ^ 2 * / (2 * z) + z * y ^ 2 * / 2.
+Proof.
+  intro P. apply Rmult_le_reg_l with (2 * z); [lra |].
+  replace (2 * z * (x ^ 2 * / (2 * z) + z * y ^ 2 * / 2)) with (x ^ 2 + (z * y) ^ 2) by (field; lra).
+  pose proof (pow2_ge_0 (x - z * y)). lra.
+Qed.
+Lemma power_monotone x y n : 0 <= x -> x <= y -> x ^ n <= y ^ n.
+Proof. intros P L. apply pow_incr. lra. Qed.
+Lemma power_positive x n : 0 < x -> 0 < x ^ n.
+Proof. apply pow_lt. Qed.
+Lemma power_product x y n : (x * y) ^ n = x ^ n * y ^ n.
+Proof. apply Rpow_mult_distr. Qed.
+Lemma power_le_base x n : 0 <= x -> x <= 1 -> 1 <= INR n -> x ^ n <= x.
+Proof.
+  intros P L N. destruct n as [| n]; [simpl in N; lra |]. simpl.
+  assert (B : x ^ n <= 1) by (rewrite <- (pow1 n); apply pow_incr; lra).
+  pose proof (Rmult_le_compat_l x _ _ P B). lra.
+Qed.
+Lemma count_positive n : (1 <= n)%nat -> 0 < INR n.
+Proof. intro P. apply lt_0_INR. lia. Qed.
+Lemma count_at_least_one n : (1 <= n)%nat -> 1 <= INR n.
+Proof. intro P. apply (le_INR 1 n P). Qed.
+
+Lemma positive_by t s : t = s -> 0 < s -> 0 < t.
+Proof. intros ->. trivial. Qed.
+Lemma nonnegative_by t s : t = s -> 0 <= s -> 0 <= t.
+Proof. intros ->. trivial. Qed.
+Lemma zero_by t d s : t = d * s -> d = 0 -> t = 0.
+Proof. intros -> ->. apply Rmult_0_l. Qed.
+Lemma contradiction_by t : 0 < t -> t = 0 -> False.
+Proof. lra. Qed.
+Lemma by_atoms l r s : 0 <= s -> r - l = s -> l <= r.
+Proof. lra. Qed.
+Lemma minimiser_at {S : space} (f : S -> R) x y : minimiser f x -> f x <= f y.
+Proof. intro M. apply M. Qed.
+Lemma subgradient_atom {S : space} nu (f : S -> R) step x p y : 0 < step -> weakly_convex nu f -> proximal f step x p ->
+  0 <= f y - f p - / step * ⟨x - p, y - p⟩ + nu / 2 * ‖y - p‖².
+Proof.
+  intros P W M. pose proof (proximal_subgradient nu f step x p P W M y) as H. rewrite inner_scale in H. lra.
+Qed.
+
+(* 0 < x, or 0 <= x, by the form of x. *)
+Ltac strictly := try assumption; lazymatch goal with
+  | |- 0 < ?a * ?b => apply Rmult_lt_0_compat; strictly
+  | |- 0 < / ?a => apply Rinv_0_lt_compat; strictly
+  | |- 0 < ?a ^ _ => apply pow_lt; strictly
+  | |- 0 < root _ ?a => apply root_positive; strictly
+  | |- 0 < exp _ => apply exp_pos
+  | _ => first [assumption | lra | (apply Rplus_lt_le_0_compat; [strictly | weakly]) | (apply Rplus_le_lt_0_compat; [weakly | strictly])]
+  end
+with weakly := try assumption; lazymatch goal with
+  | |- 0 <= ?a * ?a => apply Rle_0_sqr
+  | |- 0 <= ?a * ?b => apply Rmult_le_pos; weakly
+  | |- 0 <= ?a + ?b => first [apply Rplus_le_le_0_compat; weakly | lra]
+  | |- 0 <= / ?a => left; strictly
+  | |- 0 <= root _ _ => apply root_nonnegative
+  | |- 0 <= _ ^ 2 => apply pow2_ge_0
+  | |- 0 <= ?a ^ _ => apply pow_le; weakly
+  | _ => first [assumption | lra | (left; strictly)]
+  end.
+Ltac nonzero := repeat split; first [lra | (apply not_eq_sym, Rlt_not_eq; strictly)].
+Ltac fractions := first [ring | (field; nonzero)].
+(* The goal is a relation of the context, written in another way. *)
+Ltac same_relation := match goal with
+  | H : ?a <= ?b |- ?c <= ?d => apply (by_atoms c d (b - a)); [lra | fractions]
+  | H : ?a >= ?b |- ?c <= ?d => apply (by_atoms c d (a - b)); [lra | fractions]
+  | H : ?a < ?b |- ?c < ?d => apply Rminus_gt_0_lt; replace (d - c) with (b - a) by fractions; lra
+  | H : ?a > ?b |- ?c < ?d => apply Rminus_gt_0_lt; replace (d - c) with (a - b) by fractions; lra
+  | H : ?a = ?b |- ?c = ?d => apply Rminus_diag_uniq; replace (c - d) with (a - b) by fractions; lra
+  | H : ?a = ?b |- ?c = ?d => apply Rminus_diag_uniq; replace (c - d) with (b - a) by fractions; lra
+  end.
+Ltac extreme := first [apply Rmin_l | apply Rmin_r | apply Rmax_l | apply Rmax_r |
+  (eapply Rle_trans; [apply Rmin_l |]; extreme)].
+(* An instance of a fact; what it requires is in the context, perhaps written in another way. *)
+Ltac apply_fact fact := apply fact; first [assumption | strictly | weakly | lra | same_relation].
+Ltac weakly_rested := first [assumption | weakly].
+
+(* --- 5. Upper ends ---------------------------------------------------------------------------------------------- *)
 
 (* Vectors are rows over numbered leaves, numbers are forms: rational combinations of 1, of values and of products of
    leaves. Leaves and values are any at all; what is assumed of them stands in the statements. *)

@@ -12,14 +12,15 @@ from importlib.resources import files
 from pathlib import Path
 
 from ..kernel.gram.point_proof import is_proof
-from . import upper_ends
+from ..kernel.proofs.proof import is_one
+from . import statements, upper_ends
 from .terms import comment, identifier
 
 __all__ = ["LIBRARY", "STANDARD", "Answer", "Theorem", "compiled", "compiler", "development", "theorem"]
 
 LIBRARY = "Fedaudit.v"
 HEAD = """\
-From Coq Require Import Reals QArith Qreals List Lra.
+From Coq Require Import Reals QArith Qreals List Lra Lia.
 Require Import Fedaudit.
 Import ListNotations.
 Open Scope R_scope.
@@ -77,7 +78,8 @@ def theorem(certificate: Mapping[str, object], module: str) -> Theorem | None:
     statement = str(certificate["statement"])
     if is_proof(certificate):
         return Theorem(statement, module, upper_ends.theorem(certificate, module))
-    return None
+    text = statements.theorem(certificate, module) if is_one(certificate) else None
+    return None if text is None else Theorem(statement, module, text)
 
 
 def development(theorems: Sequence[Theorem]) -> dict[str, str]:

@@ -20,6 +20,7 @@ from marks import examples, slow
 
 from fedaudit.bounds.language.algebra import Le
 from fedaudit.bounds.language.statement import Statement
+from fedaudit.bounds.papers.yuan import symbols
 from fedaudit.bounds.papers.yuan.run import FEDMSPP
 from fedaudit.bounds.papers.yuan.symbols import M, T, m
 from fedaudit.problems.families import losses
@@ -42,7 +43,7 @@ WHOLE = ("picked_env2", "picked_erm_env2", "Delta", "Delta_rho")  # read a minim
 def claim_of(measures: Any) -> dict[str, Any]:
     made = Statement(
         id="test/free", kind="inequality", title="t", cite="t", method=FEDMSPP, glossary=FEDMSPP.glossary,
-        then=tuple(Le(quantity, 0, evaluate=False) for quantity in measures), for_all={m: (1, M)},
+        then=tuple(Le(quantity, 0, evaluate=False) for quantity in measures), for_all={m: (1, M), symbols.t: (0, T)},
     )  # fmt: skip
     return lower(made).claim
 
@@ -134,7 +135,16 @@ def by_definition(instance: dict[str, Any]) -> dict[str, Any]:
     law, seen = [(F(1), start)], dict[str, list[Any]](gap=[], move2=[], residual2=[], drift2=[])
     picked = dict.fromkeys(("picked2", *(("picked_env2", "picked_erm_env2") if one else ())), F(0))
     first: list[tuple[F, list[Point], list[Point], list[Point], Point, Point]] = []
+    slopes_at: dict[str, list[F]] = {"local_at2": [], "mean_at2": [], "global_at2": []}  # round after round
+
+    def look() -> None:
+        each = [sum((chance * square(risk(own, w)) for chance, w in law), F(0)) for own in data]
+        slopes_at["local_at2"] += each
+        slopes_at["mean_at2"].append(sum(each, F(0)) / C)
+        slopes_at["global_at2"].append(sum((chance * square(risk(whole, w)) for chance, w in law), F(0)))
+
     for t in range(rounds):
+        look()
         for chance, w in law:
             picked["picked2"] += chance * square(risk(whole, w)) / rounds
             if one:
@@ -169,8 +179,9 @@ def by_definition(instance: dict[str, Any]) -> dict[str, Any]:
             if t == 0:
                 first.append((q, points, directions, before, mean[0], mean[1]))
         law = after
+    look()
     target = risk(whole, start)
-    found: dict[str, Any] = {name: max(values) for name, values in seen.items()} | picked
+    found: dict[str, Any] = {name: max(values) for name, values in seen.items()} | picked | slopes_at
     found["sampled2"] = sum(q * apart2(target, x) for q, _, _, _, x, _ in first)
     found["fresh2"] = sum(q * apart2(target, x) for q, _, _, _, _, x in first)
     found["averaged2"] = apart2(target, add(*((q / C, y) for q, _, x, _, _, _ in first for y in x)))
@@ -279,6 +290,9 @@ def agree(claim: dict[str, Any], instance: dict[str, Any]) -> None:
         at = claim["method"]["measures"][name]["at"]
         if not at:
             return [world.value(name)]
+        if at[0] == "t":
+            clients = [(i,) for i in range(1, instance["C"] + 1)] if len(at) > 1 else [()]
+            return [world.at(name, (round_, *client)) for round_ in range(instance["T"] + 1) for client in clients]
         return [world.at(name, (n,)) for n in ([instance["T"]] if at == ["T"] else range(1, instance["C"] + 1))]
 
     gap = exact.pop("gap")

@@ -1,7 +1,7 @@
-"""`python -m fedaudit.overview AUDIT_FOLDER README IDS`: the README's table, made from an audit.
+"""`python -m fedaudit.overview AUDIT_FOLDER README`: the README's table, made from an audit.
 
-Counts the ids of the catalogue (the file IDS; siblings and extra ids are not in it) by paper and verdict, and writes
-the table between two marks. Nothing in it is typed by hand.
+Counts statements as they are printed, as the index and the papers' pages do, by paper and verdict, and writes the table
+between two marks. Nothing in it is typed by hand.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from fedaudit.output import Json
+from fedaudit.verify.results.file_names import is_printed
 
 from .commands.compare import whose
 from .running.store import own_rows
@@ -29,12 +30,12 @@ VERDICTS = ("proved", "survived", "refuted", "undecided", "reproduced", "reprodu
 BLOCK = re.compile(r"(<!-- overview -->\n).*?(<!-- /overview -->)", re.DOTALL)
 
 
-def table(document: Json, catalogue: Sequence[str]) -> str:
-    """Markdown: one row per paper, one column per verdict that occurs, ids of the catalogue alone."""
-    rows = [row for row in document["statements"] if row["id"] in set(catalogue)]
+def table(document: Json) -> str:
+    """Markdown: one row per paper, one column per verdict that occurs, statements as printed alone."""
+    rows = [row for row in document["statements"] if is_printed(row["id"])]
     counts = Counter((row["id"].partition("/")[0], row["verdict"]) for row in rows)
     used = [verdict for verdict in VERDICTS if any(v == verdict for _, v in counts)]
-    lines = [["paper", "ids", *used], ["---"] * (2 + len(used))]
+    lines = [["paper", "as printed", *used], ["---"] * (2 + len(used))]
     for paper, title in PAPERS.items():
         ids = sum(row["id"].startswith(f"{paper}/") for row in rows)
         lines.append([title, str(ids), *(str(counts[paper, verdict] or "") for verdict in used)])
@@ -43,13 +44,12 @@ def table(document: Json, catalogue: Sequence[str]) -> str:
 
 
 def main(arguments: Sequence[str]) -> int:
-    folder, readme, catalogue = map(Path, arguments)
+    folder, readme = map(Path, arguments)
     document = json.loads((folder / "audit.json").read_text(encoding="utf-8"))
-    ids = catalogue.read_text(encoding="utf-8").split()
     text = readme.read_text(encoding="utf-8")
     if line := whose(str(folder), [row["id"] for row in document["statements"]], own_rows(folder / "audit.json")):
         print(line, file=sys.stderr)
-    written = table(document, ids)
+    written = table(document)
     readme.write_text(BLOCK.sub(lambda found: found[1] + written + found[2], text), encoding="utf-8")
     print(written, end="")
     return 0

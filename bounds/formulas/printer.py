@@ -335,6 +335,8 @@ def spelled(name: str) -> str:
     words = [word for word in re.split(r"_|(?=\d+$)", name) if word]
     if all(len(word) == 1 or word.isdigit() or in_greek(word) != word for word in words) or not name.isidentifier():
         return latex(Symbol(name))
+    if len(words[0]) == 1 or in_greek(words[0]) != words[0]:  # f_inf
+        return rf"{latex(Symbol(words[0]))}_{{\text{{{' '.join(words[1:])}}}}}"
     number = rf"_{{{words.pop()}}}" if words[-1].isdigit() else ""
     return rf"\text{{{' '.join(words)}}}{number}"
 

@@ -5,16 +5,15 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
-from importlib import import_module
 from typing import TYPE_CHECKING
 
-from fedaudit.bounds.catalogue.discovery import papers
+from fedaudit.verify.results.file_names import is_printed
 
 from ..kinds.proof_map import proof_map
 from ..words.changes import changes
 from ..words.findings import CHANGES, Story, Teller, repair
 from ..words.letters import Inline, Letters, Said
+from .paper_cards import about, weight
 
 if TYPE_CHECKING:
     from fedaudit.verify.certify.standing import Checked
@@ -78,16 +77,17 @@ def paper(rows: Sequence[Checked], teller: Teller, typesetter: Typesetter) -> di
     """Returns all that the page shows of the rows of one paper, in their order."""
     at = {checked.row.id: checked for checked in rows}
     refuted = [checked for checked in rows if checked.verdict == "refuted"]
-    printed = [checked for checked in rows if _is_print(checked.row.id)]
+    printed = [checked for checked in rows if is_printed(checked.row.id)]
     names = {checked.row.id for checked in refuted}
-    fell = [c for c in refuted if _is_print(c.row.id)]
-    readings = [c for c in refuted if not _is_print(c.row.id) and stem(c.row.id) not in names]
+    refuted = sorted(refuted, key=lambda checked: weight(checked.row.id, checked.verdict))
+    fell = [c for c in refuted if is_printed(c.row.id)]
+    readings = [c for c in refuted if not is_printed(c.row.id) and stem(c.row.id) not in names]
     groups = [
         (change, CHANGES[change], [_fallen(c, at, refuted, teller, typesetter) for c in fell if _change(c) == change])
         for change in CHANGES
     ]
     return {
-        "about": _about(paper_of(rows[0].row.id)) if rows else "",
+        "about": about(paper_of(rows[0].row.id)) if rows else "",
         "printed": printed,
         "counted": Counter(checked.verdict for checked in printed),
         "fell": [group for group in groups if group[2]],
@@ -97,16 +97,12 @@ def paper(rows: Sequence[Checked], teller: Teller, typesetter: Typesetter) -> di
         "open": [c for c in rows if c.verdict in ("undecided", "not-reproduced", "unverified")],
         "seen": [c for c in rows if c.verdict in ("reproduced", "reproduced-if")],
         "needs": _needs(rows),
-        "lint": [c for c in rows if c.row.lint and _is_print(c.row.id)],
+        "lint": [c for c in rows if c.row.lint and is_printed(c.row.id)],
         "gaps": list(_gaps(rows, names)),
         "map": proof_map(
             [c.row.id for c in rows], {c.row.id: c.row.derive.cites if c.row.derive else () for c in rows}, names
         ),
     }
-
-
-def _is_print(identifier: str) -> bool:
-    return "~" not in identifier
 
 
 def _change(checked: Checked) -> str:
@@ -118,7 +114,7 @@ def _fallen(
 ) -> Fallen:
     row = checked.row
     repaired = at.get(row.repaired) if row.repaired else None
-    beside = at.get(stem(row.id)) if not _is_print(row.id) else None
+    beside = at.get(stem(row.id)) if not is_printed(row.id) else None
     notes = repaired.row.statement.repairs if repaired else ""
     return Fallen(
         checked,
@@ -153,7 +149,7 @@ def _gaps(rows: Sequence[Checked], refuted: set[str]) -> Iterable[Gap]:
     """Statements that stand, and whose printed proof cites what fell, fails at a step or assumes more than is said."""
     for checked in rows:
         derived = checked.row.derive
-        if derived is None or checked.verdict not in STANDS or not _is_print(checked.row.id):
+        if derived is None or checked.verdict not in STANDS or not is_printed(checked.row.id):
             continue
         fallen = [name for name in derived.cites if name in refuted]
         lines: list[Said] = [[f"its proof uses {name}, which is refuted"] for name in fallen]
@@ -173,12 +169,3 @@ def _in_formulas(gap: RowGap, steps: Sequence[Step]) -> Said:
         return [gap.text]
     name = step.where or step.note
     return ["the step ", *([f"{name}, "] if name else []), Inline(step.latex), f", {gap.detail}"]
-
-
-@cache
-def _about(name: str) -> str:
-    """Returns who wrote a paper, as the catalogue says; nothing for papers that it does not hold."""
-    if name not in papers():
-        return ""
-    text = import_module(f"fedaudit.bounds.papers.{name}").__doc__ or ""
-    return " ".join(text.partition("\n\n")[0].split())

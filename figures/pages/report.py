@@ -20,7 +20,7 @@ from markupsafe import Markup
 
 from fedaudit.verify.certify.standing import Checked, recheck
 from fedaudit.verify.results.audit_json import Document, Row
-from fedaudit.verify.results.file_names import slug
+from fedaudit.verify.results.file_names import is_calibration, is_printed, slug
 
 from ..kinds.proof_tree import Cited, nodes_of, proof_tree
 from ..kinds.proof_tree import below as rests_on
@@ -29,6 +29,7 @@ from ..words.letters import pretty
 from ..words.proof_sentences import pieces
 from ..words.typesetter import Typesetter
 from .page_text import begun, digest, scale, short
+from .paper_cards import cards, is_theorem, weight
 from .papers import paper, paper_of, stem
 from .row_view import Album, listed, shown
 from .verdict_words import MEANING, SIGNS, banner, doubtful, trusting
@@ -131,9 +132,14 @@ class Site:
 
     def index(self, document: Document, checked: Sequence[Checked], *, finished: bool = False) -> str:
         """The table of verdicts; of an audit that is under way, of what is finished. Papers have pages at the end."""
-        lines = [self._line(row) for row in checked]
+        lines = sorted(
+            (self._line(row) for row in checked), key=lambda line: weight(line.checked.row.id, line.checked.verdict)
+        )
         rows = [line.row for line in lines]
-        counted = Counter(str(row["verdict"]) for row in rows)
+        own = [row for row in rows if not is_calibration(str(row["paper"]))] or rows
+        printed = [row for row in own if is_printed(str(row["id"]))] or own
+        counted = Counter(str(row["verdict"]) for row in printed)
+        every = Counter(str(row["verdict"]) for row in rows)
         filed = {row.verdict for row in checked if row.standing.kind == "filed"}
         return self.environment.get_template("index.html").render(
             document=document,
@@ -143,11 +149,16 @@ class Site:
             banner=banner(checked),
             doubtful=any(doubtful(row) for row in checked),
             counted=[(verdict, counted[verdict], verdict in filed) for verdict in MEANING if counted[verdict]],
-            meaning={**MEANING, "proved": MEANING["proved"] + trusting(rows)},
+            verdicts=[verdict for verdict in MEANING if every[verdict]],
+            meaning={**MEANING, "proved": MEANING["proved"] + trusting(printed)},
+            printed=len(printed),
+            siblings=len(own) - len(printed),
+            calibration=len(rows) - len(own),
+            fallen=[row for row in printed if row["verdict"] == "refuted" and is_theorem(str(row["id"]))],
             papers=_papers(rows),
             written=finished,
             repairs=[change for change in CHANGES if any(row["repair"] == change for row in rows)],
-            by_paper=_by_paper(rows),
+            cards=cards(rows, MEANING),
             script=Markup(self.script),
             style=Markup(self.style),
             policy=self.policy["index"],
@@ -211,12 +222,6 @@ def _quoted_page(identifier: str) -> str:
 
 def _quoted_paper(name: str) -> str:
     return quote(file_of_paper(name))
-
-
-def _by_paper(rows: Sequence[Mapping[str, object]]) -> list[tuple[str, list[tuple[str, int]]]]:
-    """How many statements of each paper have each verdict."""
-    counted = {name: Counter(row["verdict"] for row in rows if row["paper"] == name) for name in _papers(rows)}
-    return [(name, [(verdict, by[verdict]) for verdict in MEANING if by[verdict]]) for name, by in counted.items()]
 
 
 def _papers(rows: Sequence[Mapping[str, object]]) -> list[str]:

@@ -1,5 +1,5 @@
 "use strict";
-// Sorting and filtering of the table of verdicts; without scripts the table is complete, in catalogue order.
+// Sorting and filtering of the table of verdicts; without scripts the table is complete, findings first.
 (() => {
   const table = document.getElementById("table"), body = table.tBodies[0];
   const rows = Array.from(body.rows), heads = Array.from(table.tHead.rows[0].cells);

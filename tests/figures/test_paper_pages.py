@@ -19,6 +19,7 @@ from fedaudit.bounds.catalogue.discovery import statement, statements
 from fedaudit.bounds.formulas.statement_text import letters, printed
 from fedaudit.commands.report import Pages
 from fedaudit.figures.kinds.proof_map import proof_map
+from fedaudit.figures.pages.paper_cards import cards
 from fedaudit.figures.pages.report import file_of, file_of_paper, pages
 from fedaudit.figures.pages.row_view import change_needed
 from fedaudit.figures.words.changes import changes
@@ -323,7 +324,11 @@ def test_a_paper_page_says_what_fell_what_it_needs_and_which_proofs_have_gaps(pa
     assert "its proof uses zhang/eqA.33, which is refuted" in text
     gaps = page.partition('id="gaps"')[2].partition("</section>")[0]
     assert re.search(r"the step \(A.9\), <math .*</math>, fails at b_1 = 2", gaps)
-    assert re.findall(r'<div class="gap"><p><a [^>]*>([^<]*)<', gaps) == ["zhang/thm3.5", "zhang/thm3.6"]
+    assert re.findall(r'class="gap"><p><a [^>]*>([^<]*)<', gaps) == ["zhang/eqA.32", "zhang/thm3.5", "zhang/thm3.6"]
+        "zhang/eqA.32",
+        "zhang/thm3.5",
+        "zhang/thm3.6",
+    ]
     assert "without it these break: " in text
     read = Reader(page)
     assert len(read.ids) == len(set(read.ids))
@@ -338,6 +343,7 @@ def test_the_map_leads_to_every_statement_and_marks_what_rests_on_the_fallen(fol
         assert f": {verdict}." in label
     fallen = re.findall(r'class="edge fallen".*?<title>([^<]*)</title>', page)
     assert sorted(fallen) == [
+        "zhang/eqA.32 cites zhang/eqA.33, which is refuted",
         "zhang/thm3.5 cites zhang/eqA.33, which is refuted",
         "zhang/thm3.6 cites zhang/eqA.38, which is refuted",
     ]
@@ -528,3 +534,27 @@ def test_a_reading_that_falls_beside_a_print_that_stands_says_so() -> None:
 def test_the_index_says_of_prints_alone_that_no_repair_is_known(name, verdict, repair, said) -> None:
     checked = SimpleNamespace(row=SimpleNamespace(id=name, repair=repair), verdict=verdict)
     assert change_needed(checked) == said
+
+
+def test_a_card_says_in_one_sentence_what_became_of_the_theorems():
+    def sentence(**verdicts):
+        rows = [{"id": f"mine/{label}", "paper": "mine", "verdict": verdict} for label, verdict in verdicts.items()]
+        return cards(rows, ("refuted", "proved"))[0].sentence
+
+    assert sentence(thm1="proved", thm2="proved", thm3="proved", lem1="refuted") == (
+        "All three theorems are proved, but one lemma of the proofs falls as printed."
+    )
+    assert sentence(thm1="refuted", thm2="survived", eq1="refuted") == (
+        "One of two theorems falls as printed, and so does one display."
+    )
+    assert sentence(eq1="refuted") == "One display falls as printed."
+
+
+def test_what_is_printed_is_counted_apart_from_readings_and_calibration():
+    rows = [
+        {"id": name, "paper": name.partition("/")[0], "verdict": "proved"}
+        for name in ("yuan/thm1", "yuan/thm1~repaired", "classic/gd-fall", "classic/gd-grad")
+    ]
+    yuan, classic = cards(rows, ("proved",))
+    assert (yuan.counted, yuan.authors, yuan.calibration) == ((("proved", 1),), "X.-T. Yuan and P. Li", False)
+    assert (classic.name, classic.counted, classic.calibration) == ("classic", (("proved", 2),), True)

@@ -434,9 +434,8 @@ def test_compare_says_whose_word_it_is(folder, capsys):
 
 
 def test_the_table_of_the_readme_says_whose_word_it_is(folder, capsys):
-    for name in ("README.md", "ids.txt"):
-        (folder / name).write_text(f"{PROVED}\n")
-    asked = [str(folder), str(folder / "README.md"), str(folder / "ids.txt")]
+    (folder / "README.md").write_text(f"{PROVED}\n")
+    asked = [str(folder), str(folder / "README.md")]
     assert (overview.main(asked), capsys.readouterr().err) == (0, "")
     edit(folder, lambda rows: to_proved(rows[SURVIVED]))
     assert overview.main(asked) == 0

@@ -5,7 +5,18 @@ from __future__ import annotations
 import hashlib
 import re
 
-__all__ = ["AUDIT", "CERTIFICATES", "PROOFS", "WORST", "lines_trusted", "plain", "proof_file", "slug"]
+__all__ = [
+    "AUDIT",
+    "CERTIFICATES",
+    "PROOFS",
+    "WORST",
+    "is_calibration",
+    "is_printed",
+    "lines_trusted",
+    "plain",
+    "proof_file",
+    "slug",
+]
 
 AUDIT = "audit.json"
 CERTIFICATES, PROOFS, WORST = "certificates", "proofs", "worst"  # folders beside it; the last has both ends
@@ -21,6 +32,16 @@ def slug(identifier: str) -> str:
 def plain(name: str) -> str:
     """A name of letters, digits and a few signs; names that differ may become the same."""
     return re.sub(r"[^\w~+-]+", "-", name, flags=re.ASCII)[:80].strip("-")
+
+
+def is_printed(identifier: str) -> bool:
+    """Whether it is a statement as it is printed, and no other reading, explicit form or repair of one."""
+    return "~" not in identifier
+
+
+def is_calibration(paper: str) -> bool:
+    """Whether a paper is one of textbook theorems on which the tool is tried."""
+    return paper == "classic"
 
 
 def proof_file(identifier: str) -> str:

@@ -27,11 +27,11 @@ from fedaudit.bounds.formulas.latex_sections import aligned
 from fedaudit.bounds.formulas.printer import latex_form, spelled
 from fedaudit.bounds.formulas.statement_text import used_symbols
 from fedaudit.bounds.language.derivation import NAMED, Argument, Given, Induction, Known, Step
-from fedaudit.bounds.language.method import Method
 from fedaudit.bounds.language.rule_expressions import Number
 from fedaudit.bounds.language.statement import Glossary, Statement
 from fedaudit.bounds.proofs.argument import argued, walk
 from fedaudit.bounds.proofs.frame import Frame, head_of
+from fedaudit.bounds.proofs.hand_premises import premises
 from fedaudit.bounds.proofs.premise_identity import Average, Definition, Shown
 from fedaudit.bounds.proofs.step_decisions import Decided
 
@@ -81,7 +81,7 @@ def _way(
     alone = replace(statement, follows_from=(statement.follows_from[number],))
     goal, argument = argued(alone, known)
     outcomes = dict(zip(argument.steps, decided, strict=True)) if decided else {}
-    lines = tuple(_Writer(statement, known, tuple(goal.relations), outcomes).lines(argument))
+    lines = tuple(_Writer(alone, known, tuple(goal.relations), outcomes).lines(argument))
     return WrittenProof(role, statement.follows_from[number].cites, tuple(_names(statement, argument)), lines)
 
 
@@ -116,7 +116,7 @@ class _Writer:
         outcomes: Mapping[Step | Induction, Decided],
     ) -> None:
         self.glossary, self.known, self.goals, self.outcomes = statement.glossary, known, goals, outcomes
-        self.method = statement.method if isinstance(statement.method, Method) else None
+        self.by_hand = set(premises(statement, known))
         self.numbers: dict[Given, int] = {}
         self.told: list[WrittenLine] = []
 
@@ -193,7 +193,7 @@ class _Writer:
         if isinstance(rule, Instance):
             return self.instance(rule, known)
         if known.kind == "premise":
-            return f"{known.because} (taken by hand)"
+            return f"{known.because} (taken by hand)" if known in self.by_hand else f"by definition: {known.because}"
         return known.because + self.needed(known)
 
     def shown(self, rule: Shown) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import importlib.util
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -10,6 +12,7 @@ import numpy as np
 import pytest
 import training_loops as loops
 from marks import some
+from places import ROOT
 
 import fedaudit as fa
 from fedaudit.api.conformance import stated_algorithms
@@ -306,3 +309,48 @@ def test_what_cannot_be_compared_is_said_in_one_line(
     err = capsys.readouterr().err
     assert said in err
     assert err.count("\n") == 1
+
+
+def example(name: str) -> Any:
+    path = ROOT / "examples" / "runs" / f"{name}.py"
+    spec = importlib.util.spec_from_file_location(name, path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_the_example_of_logistic_clients_is_the_algorithm_and_below_its_bound() -> None:
+    same, below = example("logistic_clients").main()
+    assert same.conforms
+    assert ("local", "y") in same.checked
+    assert below.holds
+
+
+def test_loops_of_pytorch_are_watched_as_they_are() -> None:
+    pytest.importorskip("torch", reason="extra `torch`: `make conform` runs it")
+    from fedaudit.api.torch_loop import torch_clients
+
+    loops = example("torch_fedprox")
+    assert fa.conform("fedprox", torch_clients(loops.right)).conforms
+    assert fa.conform("fedprox", torch_clients(loops.recipe)).deviations == ("norm-for-square",)
+
+
+def test_strategies_of_flower_run_in_this_process() -> None:
+    pytest.importorskip("flwr", reason="extra `flower`: `make conform` runs it")
+    from fedaudit.api.flower_grid import flower_strategy
+
+    assert fa.conform("fedavg", flower_strategy(example("torch_fedprox").strategy)).conforms
+
+
+def test_what_is_not_installed_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    from fedaudit.api.flower_grid import flower_strategy
+    from fedaudit.api.torch_loop import torch_clients
+
+    for name in ("torch", "flwr", "flwr.app"):
+        monkeypatch.setitem(sys.modules, name, None)
+    with pytest.raises(fa.UserError, match="no PyTorch"):
+        torch_clients(lambda *_: None)
+    with pytest.raises(fa.UserError, match="no Flower"):
+        fa.conform("fedavg", flower_strategy(lambda task: None))

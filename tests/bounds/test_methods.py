@@ -721,8 +721,9 @@ def composite_at_stationary(run: Run) -> Measured:
         r, P = now["r"], now["P"]
         down = add((-1, run.slope(P)))
         moved = add((1, run.prox(add((1, P), (run.eta_t, down)), run.eta_t)), (-1, P))
-        seen["vstep2", (r,)], seen["still_inner", (r,)] = dot(moved, moved), dot(down, P)
-        seen["still_g", (r,)], seen["still_conj", (r,)] = run.g(P), run.conjugate(down)
+        s = add((1, down), (-1 / run.eta_t, moved))
+        seen["vstep2", (r,)], seen["still_inner", (r,)] = dot(moved, moved), dot(s, P)
+        seen["still_g", (r,)], seen["still_conj", (r,)] = run.g(P), run.conjugate(s)
     return seen
 
 

@@ -8,7 +8,7 @@ from ...language.algebra import Eq, Gt, Integer, Le, Lt, Rational, oo
 from ...language.derivation import Derivation
 from ...language.knobs import free, unit
 from ...language.statement import Assumption, Limit, Statement
-from . import forms
+from . import forms, remark_proofs
 from .claims import ITERATIONS_FEDPROX, LEADING_PERTURBED, alpha_any, restated
 from .fedprox import THEOREM_4_1_II
 from .methods import DESCENT, FROM_NEIGHBOURS, PERTURBED, TWO_POINTS
@@ -53,6 +53,10 @@ from .symbols_perturbed import (
     similarity_weights,
 )
 
+ONE_WEIGHT = (
+    Assumption("weights_sum_to_one", (), "one function, of weight 1"),
+    Assumption("nonnegative_weights", (), "one function, of weight 1"),
+)
 one_function = (Eq(C, 1), Eq(E, 1))
 DISPLAY: Any = level(t) - gamma(t) * descent2(t) + L * gamma(t) ** 2 / 2 * descent2(t)
 ONE_LOSS = "one function f: a single client"
@@ -64,7 +68,7 @@ GRADIENT_DESCENT = Statement(
     cite="Section 2.2, the display and the line below it",
     method=DESCENT,
     glossary=GLOSSARY,
-    let=(smooth,),
+    let=(smooth, *ONE_WEIGHT),
     when=(*one_function, Lt(gamma(t), 2 / L), Gt(descent2(t), 0)),
     then=(
         Le(level(t + 1), DISPLAY),
@@ -73,6 +77,7 @@ GRADIENT_DESCENT = Statement(
     ),
     for_all={t: (0, T - 1)},
     sweep={gamma(t): 2 * unit("gamma") / L},
+    follows_from=(Derivation(remark_proofs.gradient_descent),),
     reading=(
         ONE_LOSS,
         "the third relation is the line below: a decrease for gamma_t < 2/L where grad f is not 0",
@@ -93,7 +98,7 @@ EQUIVALENT = Statement(
     cite="Assumption 4.4: or equivalently",
     method=TWO_POINTS,
     glossary=GLOSSARY,
-    let=(upper_bound, lower_bounded),
+    let=(upper_bound, lower_bounded, *ONE_WEIGHT),
     when=one_function,
     then=Le(slopes_apart2(t), L**2 * apart2(t)),
     for_all={t: (0, T)},
@@ -106,7 +111,8 @@ EQUIVALENT = Statement(
 EQUIVALENT_REPAIRED = replace(
     EQUIVALENT,
     id="buttaci/asm4.4-equivalent~repaired",
-    let=(upper_bound, Assumption("convex", (), "f is convex", "4.5 implies it"), lower_bounded),
+    let=(upper_bound, Assumption("convex", (), "f is convex", "4.5 implies it"), lower_bounded, *ONE_WEIGHT),
+    follows_from=(Derivation(remark_proofs.upper_bound),),
     repairs="equivalent for convex losses; a nonconvex one needs the lower bound, with -L/2, too",
 )
 

@@ -9,8 +9,8 @@ from typing import Any
 from ...decide.facts import Fact, sum_next
 from ...language.algebra import And, Eq, Ge, Integer, Le, Max, Rational, Sum, Symbol, sqrt
 from ...language.derivation import Argument, Induction, Known, Step, View
-from ...language.rule_expressions import full_prox, mean
-from ...proofs.atoms import Minimum, Square
+from ...language.rule_expressions import full_prox, grad, mean
+from ...proofs.atoms import Minimum, Short, Square
 from ...proofs.premise_identity import averaged, defined, shown
 from ...proofs.proximal_atoms import Largest, Moved, Optimal, Steep
 from .frames import (
@@ -448,6 +448,12 @@ def order_2(goal: View, theorem: View) -> Argument:
     slow = Step(Le(Delta_rho / (T * rho), Delta_rho / (rho * sqrt(T))), note="T >= 1")
     merged = Step(Le(theorem.lhs, (3 * Delta_rho + 4 * G**2 * rho) / (rho * sqrt(T))), given=(theorem.holds(), slow))
     return Argument((slow, merged, *_unless(merged, goal)), merged)
+
+
+def remark_3(goal: View) -> Argument:
+    """Every gradient of a G-Lipschitz loss is at most G long."""
+    short = shown(goal.relations[0], "gradients of G-Lipschitz losses", ON_FEDMSPP, (1, Short(grad(w), G, over="mean")))
+    return Argument((Step(goal.relations[0], given=(short,)),))
 
 
 def remark_5_rate(goal: View, theorem: View) -> Argument:

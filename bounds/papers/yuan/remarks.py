@@ -27,7 +27,7 @@ from .symbols import (
     weakly_convex,
 )
 from .table import TABLE_THEOREM_1, TABLE_THEOREM_2, TABLE_THEOREM_4
-from .theorems import SMALL_STEP, THEOREM_2, THEOREM_2_ORDER, full_batch, similar, smooth
+from .theorems import SMALL_STEP, THEOREM_2, THEOREM_2_ORDER, exact_oracle, full_batch, similar, smooth
 
 _STEPS: dict[Any, Any] = {"method": FEDMSPP, "glossary": GLOSSARY, "kind": "inequality", "sweep": SMALL_STEP}
 
@@ -35,7 +35,7 @@ REMARK_3 = Statement(
     id="yuan/rem3-lgd",
     title="Lipschitz losses have (0, H)-local gradient dissimilarity",
     cite="remark 3, section 2.1",
-    let=(*DEVICES, full_batch, nonnegative_loss, lipschitz, smooth, inexact),
+    let=(*DEVICES, full_batch, nonnegative_loss, lipschitz, smooth, exact_oracle),
     then=Le(mean_at2(t), B**2 * global_at2(t) + H**2),
     where={B: Integer(0), H: G},
     for_all={t: (0, T)},
@@ -44,6 +44,7 @@ REMARK_3 = Statement(
         "'shares a close spirit to the (0, H)-LGD condition' is read as: it implies that condition, with H = G, at "
         "every point; points that a run visits are looked at, the start being any",
     ),
+    follows_from=(Derivation(proofs.remark_3),),
     **_STEPS,
 )
 
@@ -51,7 +52,7 @@ SECTION_1_1 = Statement(
     id="yuan/sec1.1-shared",
     title="(B, 0)-LGD: a stationary point of the risk is one of every device",
     cite="section 1.1, local dissimilarity",
-    let=(*DEVICES, full_batch, nonnegative_loss, lipschitz, smooth, similar, inexact),
+    let=(*DEVICES, full_batch, nonnegative_loss, lipschitz, smooth, similar, exact_oracle),
     then=Le(local_at2(t, m), M * B**2 * global_at2(t)),
     for_all={t: (0, T), m: (1, M)},
     reading=(

@@ -206,9 +206,9 @@ AT_STATIONARY = replace(
     cite="Below (12), section 3",
     measures={
         vstep2(r): expect(norm2(virtual - P)),
-        still_inner(r): expect(inner(0 * P - full_grad(P), P)),
+        still_inner(r): expect(inner(subgradient, P)),
         still_g(r): expect(g(P)),
-        still_conj(r): expect(conjugate(0 * P - full_grad(P))),
+        still_conj(r): expect(conjugate(subgradient)),
     },
 )
 

@@ -54,8 +54,8 @@ STATIONARY = Statement(
     ),
     for_all={r: (1, T)},
     reading=(
-        "both ways at once, on points P that are kept by the step (4): G(P) = 0, and -grad f(P) is a subgradient of g "
-        "at P, which is so exactly if <s, P> = g(P) + g*(s) (Fenchel and Young)",
+        "both ways at once, on points P that are kept by the step (4): G(P) = 0, so that s = G(P) - grad f(P) is "
+        "-grad f(P), and s is a subgradient of g at P: exactly then <s, P> = g(P) + g*(s) (Fenchel and Young)",
         "of stationary points only minimisers are run; at other points the measure is positive (eqA.25 bounds it)",
         ON_PATHS,
     ),

@@ -98,9 +98,9 @@ sub_inner = _q(
 sub_g = _q("sub_g", "F", "E g at the virtual iterate", _E + r"[g(\tilde{{\mathbf x}}^{{{0}+1}})]")
 sub_conj = _q("sub_conj", "F", "E of the conjugate of g at s", _E + r"[g^*(s^{{{0}}})]")
 
-still_inner = _q("still_inner", "F", "-E<grad f(P), P> at P = P(x^r)", _E + rf"\langle-\nabla f({_P}),{_P}\rangle")
+still_inner = _q("still_inner", "F", "E<s, P> at P = P(x^r), s = G(P) - grad f(P)", _E + rf"\langle s,{_P}\rangle")
 still_g = _q("still_g", "F", "E g(P(x^r))", _E + rf"[g({_P})]")
-still_conj = _q("still_conj", "F", "E of the conjugate of g at -grad f(P(x^r))", _E + rf"[g^*(-\nabla f({_P}))]")
+still_conj = _q("still_conj", "F", "E of the conjugate of g at s", _E + "[g^*(s)]")
 far = _s("x", "W", "a point far from the minimiser, in one dimension", r"x")
 theta = _s("theta", "F/W", "weight of the l1 norm (section 4.1)", r"\vartheta")
 slope_length = _s("F_0", "F", "loss of the minimiser, ln 2 at the start of logistic regression", "F_0")

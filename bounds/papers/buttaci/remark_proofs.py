@@ -25,6 +25,12 @@ def gradient_descent(goal: View) -> Argument:
     return Argument((first, second, third), (first, second, third))
 
 
+def by_algebra(goal: View) -> Argument:
+    """Each relation on its own."""
+    steps = tuple(Step(relation) for relation in goal.relations)
+    return Argument(steps, steps)
+
+
 def upper_bound(goal: View) -> Argument:
     """Co-coercivity from the upper bound at w - d/L and v + d/L and tangents below, d the difference of gradients."""
     d = full_grad(w) - full_grad(v)

@@ -20,8 +20,8 @@ from fedaudit.verify.kernel.proofs.judgement import Context, same
 from fedaudit.verify.proposals.single_premises import Single as Case
 
 Json = Any
-WITH_PREMISES = 73  # statements of the catalogue
-PREMISES = 446
+WITH_PREMISES = 74  # statements of the catalogue, and their premises, at least: none gets lost
+PREMISES = 447
 EVERY = pytest.mark.parametrize("every", some([20, 1], 2, "every premise; one in twenty is fast"))
 WAYS = [s for s in catalogue().values() if s.follows_from and not s.quoted]
 
@@ -47,7 +47,8 @@ def test_every_premise_of_the_catalogue_is_accepted() -> None:
     cases = known_cases()
     refused = {(c.id, c.because): reason for c in cases if (reason := why(c, contexts()[id(c.file)]))}
     assert not refused
-    assert (len({case.id for case in cases}), len(cases)) == (WITH_PREMISES, PREMISES)
+    assert len({case.id for case in cases}) >= WITH_PREMISES
+    assert len(cases) >= PREMISES
     assert Counter(case.judgement["rule"] for case in cases)["picked"] > 0
 
 

@@ -2,7 +2,6 @@ from collections.abc import Callable, Mapping
 from typing import Any, TypeVar, overload
 
 from .numbers import Number, Rational
-from .symbol import Symbol
 
 _A = TypeVar("_A")
 _B = TypeVar("_B")

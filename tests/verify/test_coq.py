@@ -153,6 +153,27 @@ def test_coq_refuses_another_statement(attack: str, coq: list[str], folder: Path
     assert compiled(coq, folder, one.file, [one], 300).complaint is not None
 
 
+def test_coq_accepts_a_counterexample(coq: list[str], folder: Path) -> None:
+    name = "buttaci/appA-strong-second"
+    (statement,) = find([name])
+    parabola = {"kind": "quadratic", "A": [["2"]], "b": ["0"]}
+    points = {"kind": "points", "d": 1, "f": parabola, "v": ["0"], "w": ["1"], "w_star": ["0"]}
+    instance = {**points, "constants": {"mu": "1"}}
+    data: Json = {"format": "fedaudit-certificate/1", "statement": name, "claim": claim_of(statement), "dropped": []}
+    one = theorem({**data, "instance": instance, "at": {"relation": 0}}, "part_0")
+    assert one is not None
+    assert "~ (forall (S : space)" in one.text
+    for curvature, accepted in (
+        ("parabola 2 0", True),
+        ("parabola (1 / 2) 0", False),
+    ):  # mu = 1 is more than the second
+        text = development([one])[one.file].replace("parabola 2 0", curvature)
+        (folder / one.file).write_text(text, encoding="utf-8")
+        answer = compiled(coq, folder, one.file, [one], 300)
+        assert (answer.complaint is None) == accepted
+    assert theorem({**data, "dropped": ["x"], "instance": instance}, "part_0") is None
+
+
 def test_what_has_no_counterpart_is_no_theorem() -> None:
     known = {statement.id: statement for statement in find([])}
     proof = proof_of(known["yuan/rem6-all"], known)

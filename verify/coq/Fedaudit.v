@@ -4,7 +4,8 @@
    2. Functions    gradients, smooth, convex, strongly and weakly convex, proximal points
    3. Atoms        the inequalities that these definitions give
    4. Numbers      elementary facts, and the steps of proofs
-   5. Upper ends   a checker of worst cases at one point, proved correct *)
+   5. Upper ends   a checker of worst cases at one point, proved correct
+   6. The line     parabolas, of which counterexamples are made *)
 Require Import Reals QArith Qreals Qabs List Lra Lia ZArith.
 Import ListNotations.
 Open Scope R_scope.
@@ -650,3 +651,54 @@ Ltac in_class :=
         | match goal with K : smooth ?M f g |- _ => apply (smooth_above_at M); [numbers | assumption] end ]
     end
   end.
+
+(* --- 6. The line ------------------------------------------------------------------------------------------------ *)
+
+(* The real numbers as a space of one dimension, and parabolas on it: counterexamples are made of them. *)
+Definition line : space.
+Proof. refine {| vector := R; zero := 0; plus := Rplus; scale := Rmult; inner := Rmult |}; intros; try ring; nra. Defined.
+Definition parabola (a b : R) : line -> R := fun x : R => a / 2 * x * x - b * x.
+Definition slope_of (a b : R) : line -> line := fun x : R => a * x - b.
+
+Lemma parabola_gradient a b : gradient (parabola a b) (slope_of a b).
+Proof.
+  intros x v. simpl in *. unfold parabola, slope_of. intros e P.
+  set (c := a / 2 * v * v). assert (Q : 0 < Rabs c + 1) by (pose proof (Rabs_pos c); lra).
+  assert (D : 0 < e / (Rabs c + 1)) by (apply Rdiv_lt_0_compat; assumption).
+  exists (mkposreal _ D). intros h N B. simpl in B.
+  replace ((a / 2 * (x + (0 + h) * v) * (x + (0 + h) * v) - b * (x + (0 + h) * v) -
+    (a / 2 * (x + 0 * v) * (x + 0 * v) - b * (x + 0 * v))) / h - (a * x - b) * v) with (c * h) by (unfold c; field; exact N).
+  rewrite Rabs_mult. apply Rle_lt_trans with (Rabs c * (e / (Rabs c + 1))).
+  - apply Rmult_le_compat_l; [apply Rabs_pos | lra].
+  - apply Rmult_lt_reg_r with (Rabs c + 1); [exact Q |].
+    replace (Rabs c * (e / (Rabs c + 1)) * (Rabs c + 1)) with (Rabs c * e) by (field; lra). lra.
+Qed.
+Lemma parabola_strongly_convex mu a b : mu <= a -> strongly_convex mu (parabola a b).
+Proof.
+  intros L x y t I. unfold parabola, norm2, minus. simpl in *.
+  assert (P : 0 <= (a - mu) / 2 * (t * (1 - t)) * ((x + -1 * y) * (x + -1 * y))).
+  { apply Rmult_le_pos; [apply Rmult_le_pos; [lra | apply Rmult_le_pos; lra] | apply Rle_0_sqr]. }
+  lra.
+Qed.
+Lemma parabola_convex a b : 0 <= a -> convex (parabola a b).
+Proof. intro P. apply convex_strongly, parabola_strongly_convex, P. Qed.
+Lemma parabola_smooth L a b : - L <= a <= L -> smooth L (parabola a b) (slope_of a b).
+Proof.
+  intros P. split; [apply parabola_gradient | split; [lra |]]. intros x y. unfold slope_of, norm2, minus. simpl in *.
+  assert (Q : 0 <= (L - a) * (L + a) * ((x + -1 * y) * (x + -1 * y))).
+  { apply Rmult_le_pos; [apply Rmult_le_pos; lra | apply Rle_0_sqr]. }
+  lra.
+Qed.
+Lemma parabola_minimiser a b (x : line) : 0 <= a -> a * x = b -> minimiser (parabola a b) x.
+Proof.
+  intros P E y. unfold parabola. simpl in *. subst.
+  assert (Q : 0 <= a / 2 * ((y - x) * (y - x))) by (apply Rmult_le_pos; [lra | apply Rle_0_sqr]). lra.
+Qed.
+(* What a counterexample on the line has to meet. *)
+Ltac on_the_line := first [lra | apply parabola_gradient | (apply parabola_strongly_convex; lra) |
+  (apply parabola_convex; lra) | (apply parabola_smooth; lra) | (apply parabola_minimiser; lra)].
+Ltac fails_on_the_line H :=
+  repeat lazymatch type of H with
+    | ?P -> _ => let K := fresh in assert (K : P) by on_the_line; specialize (H K); clear K end;
+  repeat match goal with K : _ /\ _ |- _ => destruct K end;
+  unfold norm2, minus, parabola, slope_of in *; simpl in *; lra.

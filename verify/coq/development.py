@@ -78,7 +78,10 @@ def theorem(certificate: Mapping[str, object], module: str) -> Theorem | None:
     statement = str(certificate["statement"])
     if is_proof(certificate):
         return Theorem(statement, module, upper_ends.theorem(certificate, module))
-    text = statements.theorem(certificate, module) if is_one(certificate) else None
+    if is_one(certificate):
+        text = statements.theorem(certificate, module)
+    else:
+        text = statements.refutation(certificate, module) if "instance" in certificate else None
     return None if text is None else Theorem(statement, module, text)
 
 

@@ -16,8 +16,9 @@ from ..kernel.core.rational import Node, Rejected
 from ..kernel.proofs.judgement import Judgement, ordered
 from ..kernel.proofs.vectors.settings import SETTINGS
 from .formulas import COUNTS, Formulas, Untranslated, line, word
+from .terms import real
 
-__all__ = ["theorem"]
+__all__ = ["refutation", "theorem"]
 
 Json = Mapping[str, object]
 CLASSES = {  # an assumption, as a hypothesis about f and its gradient g; {0} is its constant
@@ -53,6 +54,19 @@ def theorem(proof: Json, name: str) -> str | None:
         return None
 
 
+def refutation(certificate: Json, name: str) -> str | None:
+    """A module of that name with the theorem `holds`: the statement does not hold for all, by a counterexample that the
+    kernel accepted; None where the instance has no counterpart yet.
+    """
+    claim = read_claim(Node(certificate["claim"], "claim"))
+    if claim.setting != "function" or certificate.get("dropped") or "f_mean" in claim.domains:
+        return None
+    try:
+        return _Writer(claim).refutation(cast("Json", certificate["instance"]), name)
+    except (Untranslated, Rejected):
+        return None
+
+
 class _Writer:
     """One theorem in the making."""
 
@@ -70,10 +84,45 @@ class _Writer:
     # --- the statement -----------------------------------------------------------------------------------------------
 
     def module(self, proof: Json, name: str) -> str:
-        claim, forms = self.claim, self.forms
+        """The statement with its proof."""
         steps = self._steps(proof)
+        binders, arrows = self._stated()
+        symbols = self._symbols().items()
+        known = [f"try match goal with H : (1 <= {word(n)})%nat |- _ => pose proof (count_positive _ H); "
+                 f"pose proof (count_at_least_one _ H) end." for n, d in symbols if d == "count"]  # fmt: skip
+        known += [f"pose proof (pos_INR {word(n)})." for n, d in symbols if d == "index"]
+        last = "repeat split; assumption."
+        body = "\n  ".join(["intros.", *known, *self._consequences(), *steps, last])
+        return f"Module {name}.\nTheorem holds {binders} :\n  {arrows}.\nProof.\n  {body}\nQed.\nEnd {name}."
+
+    def refutation(self, instance: Json, name: str) -> str:
+        """That the statement does not hold for all: it fails for a parabola on the line."""
+        binders, arrows = self._stated()
+        parabola = cast("Mapping[str, object]", instance["f"])
+        points = {"w": "w", "v": "v", "ws": "w_star"}
+        constants = cast("Mapping[str, str]", instance["constants"])
+        if instance["kind"] != "points" or instance["d"] != 1 or parabola["kind"] != "quadratic":
+            raise Untranslated("an instance of another kind")
+        if set(self.vectors) - set(points) or set(self._symbols()) - set(constants):
+            raise Untranslated("an instance that does not say everything")
+        a, b = (_number(cast("list[object]", parabola[part])) for part in "Ab")
+        values = [f"({_number(cast('list[object]', instance[points[x]]))} : line)" for x in sorted(self.vectors)]
+        values += [_number([constants[n]]) for n in self._symbols()]
+        given = f"line (parabola {a} {b}) (slope_of {a} {b}) {' '.join(values)}"
+        return (
+            f"Module {name}.\nTheorem holds : ~ (forall {binders},\n  {arrows}).\nProof.\n"
+            f"  intro H. specialize (H {given}). fails_on_the_line H.\nQed.\nEnd {name}."
+        )
+
+    def _symbols(self) -> dict[str, str]:
+        """Numbers that the statement speaks of, and their domains: positions in `binders`."""
+        own = {n: d for n, d in self.symbols.items() if n not in self.forms.texts and n not in self.claim.choose}
+        return dict(sorted(own.items(), key=lambda entry: entry[1] in COUNTS))
+
+    def _stated(self) -> tuple[str, str]:
+        """What the statement is about, and its hypotheses with its conclusion."""
+        claim, forms, symbols = self.claim, self.forms, self._symbols()
         conclusion = " /\\\n  ".join(f"({forms.relation(r)})" for r in claim.then)
-        symbols = {n: d for n, d in self.symbols.items() if n not in forms.texts and n not in claim.choose}
         numbers = [word(n) for n, d in symbols.items() if d not in COUNTS]
         counts = [word(n) for n, d in symbols.items() if d in COUNTS]
         hypotheses = [f"0 < {word(n)}" for n, d in symbols.items() if d == "positive"]
@@ -86,13 +135,7 @@ class _Writer:
             hypotheses += self._assumed()
         ranges = ((("<=", low, n), ("<=", n, high)) for n, (low, high) in claim.for_all.items())
         hypotheses += [forms.relation(r) for r in (*(end for both in ranges for end in both), *claim.when)]
-        arrows = " ->\n  ".join([*hypotheses, conclusion])
-        known = [f"try match goal with H : (1 <= {word(n)})%nat |- _ => pose proof (count_positive _ H); "
-                 f"pose proof (count_at_least_one _ H) end." for n, d in symbols.items() if d == "count"]  # fmt: skip
-        known += [f"pose proof (pos_INR {word(n)})." for n, d in symbols.items() if d == "index"]
-        last = "repeat split; assumption."
-        body = "\n  ".join(["intros.", *known, *self._consequences(), *steps, last])
-        return f"Module {name}.\nTheorem holds {binders} :\n  {arrows}.\nProof.\n  {body}\nQed.\nEnd {name}."
+        return binders, " ->\n  ".join([*hypotheses, conclusion])
 
     def _assumed(self) -> list[str]:
         assumed = dict(self.claim.assumptions)
@@ -287,3 +330,11 @@ def _bare(text: str) -> str:
     """A sum without the parentheses around it, where something else delimits it."""
     inner = text[1:-1]
     return inner if text.startswith("(") and inner.count("(") == inner.count(")") and ") + (" not in text else text
+
+
+def _number(nested: list[object]) -> str:
+    """The one number of a vector or matrix in one dimension."""
+    (inside,) = nested
+    if isinstance(inside, list):
+        return _number(cast("list[object]", inside))
+    return real(Node(inside, "instance").rational())

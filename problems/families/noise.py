@@ -51,7 +51,7 @@ class Noise:
         return {name: size for name, size in counted.items() if size}
 
     def steps(self, total: int) -> tuple[int, ...] | None:
-        """Those with noise, of so many; None: all."""
+        """The numbers of the steps that have noise, of `total` steps; None where all of them have."""
         if self.law.silent or not self.count:
             return None
         chosen = tuple(self.first + self.apart * n for n in range(self.count))
@@ -59,7 +59,7 @@ class Noise:
         return None if len(kept) == total else kept
 
     def clients(self, C: int) -> int:
-        """How many have noise."""
+        """How many of C clients have noise."""
         return min(self.loud or C, C)
 
     def signs(self, total: int, C: int, twice: bool) -> int:

@@ -25,7 +25,7 @@ class Regulariser:
     unit: Array  # (n,): a slope of the problem; subgradients are rounded to a small part of it
 
     def some(self, rows: slice) -> "Regulariser":
-        """Of some instances."""
+        """The regularisers of some instances."""
         return Regulariser(self.up[rows], self.down[rows], self.ridge[rows], self.affine, self.unit[rows])
 
     def parts(self, x: Array) -> tuple[Namespace, Array, Array, Array]:
@@ -131,7 +131,7 @@ def _solve(A: Array, b: Array) -> Array:
 
 
 def _kinks(problem: Piecewise) -> Array:
-    """Those of f, and 0, in their order."""
+    """The kinks of f, and 0, in rising order (n, 2 C + 1)."""
     xp = namespace(problem.c)
     kinks = xp.concat([problem.c - problem.lo, problem.c + problem.hi, xp.zeros_like(problem.c[..., :1, :])], axis=-2)
     return xp.sort(kinks[..., 0], axis=-1)

@@ -62,7 +62,7 @@ class Moments:
         return replace(scope, setup=moved, constants={})
 
     def law(self) -> tuple[RoundMap, Array]:
-        """And where a step does not leave the box (n,)."""
+        """What a round does to the moments, and in which instances (n,) a local step stays in the box."""
         scope, xp, setup = self.scope, self.scope.xp, self.scope.setup
         before, within = self.columns(whole=False), self.columns(whole=True)
         begin = self.rows(before, self.carried(before, "begin"), whole=True)

@@ -57,7 +57,7 @@ class Setup:
         return [slice(first, first + size) for first in range(0, n, size)]
 
     def some(self, rows: slice) -> "Setup":
-        """The same run of some instances, of one without noise and sampling."""
+        """A run without noise and sampling, restricted to some of its instances."""
         g = self.regulariser
 
         def scalar(tree: Any) -> Array:

@@ -151,7 +151,7 @@ class Problem:
         return None if self.w_star is None else np.asarray(self.w_star, dtype=float)[None]
 
     def losses(self) -> Any:
-        """As the interpreter takes it."""
+        """The losses as the interpreter asks for them."""
         return self.objective if self.objective is not None else UserLosses(self)
 
 

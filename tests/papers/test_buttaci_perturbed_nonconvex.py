@@ -116,7 +116,7 @@ def test_the_literal_reading_of_lemma_C_4_breaks_with_shared_noise() -> None:
 
 @slow("a long derivation and a search")
 def test_corollary_4_1_is_theorem_4_6_written_with_the_best_number_of_steps() -> None:
-    printed = statement("buttaci/cor4.1")
+    printed = statement("buttaci/cor4.1~best")
     made = derive(printed, catalogue(), slack=False)
     assert (made.status, made.factor) == ("follows", pytest.approx(1))
     assert made.proved
@@ -126,7 +126,7 @@ def test_corollary_4_1_is_theorem_4_6_written_with_the_best_number_of_steps() ->
 
 def test_at_the_best_number_of_steps_the_corollary_s_bound_is_the_printed_one() -> None:
     """A = B = 2 and T = 1: E_opt = (1/2)^(2/3), and the bound at c = 1 is 3/2^(2/3) A^(2/3) B^(1/3)."""
-    printed = statement("buttaci/cor4.1")
+    printed = statement("buttaci/cor4.1~best")
     bound, (best,) = printed.relations[0].rhs, [s for s in printed.where if s.name == "share"]
     at_best = bound.subs(best, 1).subs({A_rate: 2, B_rate: 2, T: 1})
     assert at_best.equals(3 / 2 ** Rational(2, 3) * 2)

@@ -27,7 +27,7 @@ ROWS = (
     *FAST, "buttaci/thm4.3-I", "buttaci/thm4.4-I", "buttaci/thm4.6-I", "buttaci/lemB.1", "buttaci/lemB.3",
     "buttaci/thm4.1-II", "buttaci/thm4.5", "buttaci/lemB.4", "buttaci/lemB.5", "buttaci/lemB.6", "buttaci/thm4.3-II",
     "buttaci/lemC.1", "buttaci/lemC.2~repaired", "buttaci/lemC.3", "buttaci/thm4.4-II", "buttaci/lemC.4",
-    "buttaci/lemC.6", "buttaci/thm4.6-II", "buttaci/cor4.1", "yuan/thm2~order", "zhang/lemA.1", "zhang/eqA.21",
+    "buttaci/lemC.6", "buttaci/thm4.6-II", "buttaci/cor4.1~best", "yuan/thm2~order", "zhang/lemA.1", "zhang/eqA.21",
     "zhang/lemA.2", "zhang/thm3.6",
 )  # fmt: skip
 

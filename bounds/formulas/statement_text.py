@@ -167,6 +167,26 @@ def _words(assumptions: Iterable[Assumption]) -> list[dict[str, str]]:
     return [{"name": a.name, "says": a.says, "cite": a.cite} for a in assumptions]
 
 
+def as_printed(statement: Statement) -> list[str]:
+    """What stands in the paper where the claim is only what that implies on some problem, as LaTeX; nothing otherwise.
+
+    The left side of an order claim may be a closed form of one run: its form says which quantity it is. An inequality
+    with 0 on the right and a printed order is what the order implies of a run at rest.
+    """
+    whole = statement.relations[0]
+    left, right = whole.args
+    if statement.kind == "order" and statement.form is not None:
+        measured: Any = statement.form.identity.relations[0].args[0]
+        name = latex_form(measured, statement.form.identity.glossary)
+        said: Print = partial(latex_form, glossary=statement.glossary)
+        told = relation(statement, whole, said, as_latex=True)
+        return [name + told.removeprefix(said(form_of(whole).args[0]))]
+    if statement.kind == "inequality" and statement.order is not None and right == 0:
+        name, order = (latex_form(side, statement.glossary) for side in (left, statement.order))
+        return [rf"{name} = \mathcal{{O}}\left({order}\right)"]
+    return []
+
+
 def printed(statement: Statement) -> dict[str, Any]:
     """The statement as the report prints it: words, and formulas as LaTeX."""
     return {
@@ -180,6 +200,7 @@ def printed(statement: Statement) -> dict[str, Any]:
         "reading": list(statement.reading),
         "repairs": statement.repairs,
         "letters": letters(statement),
+        "as_printed": as_printed(statement),
     }
 
 
@@ -195,7 +216,7 @@ def shown_row(statement: Statement) -> dict[str, Any]:
     return {
         "id": statement.id,
         "paper": statement.paper,
-        **{name: value for name, value in printed(statement).items() if name not in ("parts", "letters")},
+        **{name: value for name, value in printed(statement).items() if name not in ("parts", "letters", "as_printed")},
         "formulas": {
             name: [{kind: said[kind][name][n] for kind in forms} for n in range(len(said["text"][name]))]
             for name in names

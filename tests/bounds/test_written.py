@@ -23,7 +23,7 @@ from fedaudit.bounds.formulas.formula import form_of, recomputed
 from fedaudit.bounds.formulas.latex_document import document, escaped
 from fedaudit.bounds.formulas.latex_sections import section
 from fedaudit.bounds.formulas.printer import PYTHON, latex_form, text
-from fedaudit.bounds.formulas.statement_text import show, shown_row
+from fedaudit.bounds.formulas.statement_text import as_printed, show, shown_row
 from fedaudit.bounds.language.statement import Statement
 from fedaudit.bounds.proofs.derivation_check import derive
 from fedaudit.cli import main
@@ -286,3 +286,11 @@ def test_steps_of_a_derivation_stand_in_a_usual_order() -> None:
     said = [s["claim"] for s in Derivation(theorem, derive(theorem, catalogue(), slack=False)).to_records()]
     assert "(1 - 1/(n_halved*(t + 2)))**n_halved >= (1 - 1/(2*(t + 2)))**2" in said
     assert "(1 - gamma*(alpha + mu))**E >= 1/4" in said
+
+
+def test_what_is_printed_is_told_apart_from_what_it_implies_on_one_problem():
+    (line,) = as_printed(catalogue()["yuan/thm1"])
+    assert line.startswith(r"\mathbb{E} \|\nabla\bar R(w_{t^*})\|^2 = \mathcal{O}\left(\max")
+    (line,) = as_printed(catalogue()["benmansour/rem5"])
+    assert line.endswith(r"= \mathcal{O}\left(\frac{1}{t + 1}\right)")
+    assert as_printed(catalogue()["buttaci/lem4.1"]) == []

@@ -111,6 +111,7 @@ class Printed:
     reading: tuple[str, ...] = optional(listed(TEXT), ())
     repairs: str = optional(TEXT, "")
     letters: Mapping[str, str] = optional(LETTERS_AS_LATEX, {}, compare=False)
+    as_printed: tuple[str, ...] = optional(listed(TEXT), (), when=never)  # where `then` is what it implies on a problem
 
 
 @dataclass(frozen=True, slots=True)

@@ -223,7 +223,7 @@ class Clauses:
             if weights["kind"] == "largest":
                 most = Inline(rf"f_i({self.w}) - f_i^{{\star}}")
                 where: Said = ["with the largest ", most] if self.by_excess else ["that its rule names"]
-                yield ["all weight in equal parts on the clients ", *where]
+                yield ["all weight shared equally by the clients ", *where]
             else:
                 yield ["chosen weights ", Inline(", ".join(map(vector, weights["rows"])))]
         for name, steps in instance.pop("steps", {}).items():

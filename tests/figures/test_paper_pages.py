@@ -468,7 +468,7 @@ def test_weights_that_a_method_puts_on_the_largest_are_said() -> None:
     words = " ".join(
         p if isinstance(p, str) else p.latex for c in told({"instance": instance, "claim": claim}, Letters()) for p in c
     )
-    assert "all weight in equal parts on the clients  with the largest  f_i(w) - f_i" in words
+    assert "all weight shared equally by the clients  with the largest  f_i(w) - f_i" in words
     claim["method"]["update"] = {"w": ["mean", "w_i"]}
     words = str(told({"instance": instance, "claim": claim}, Letters()))
     assert "weight" not in words

@@ -180,7 +180,7 @@ def test_an_audit_s_verify_shows_a_counterexample_that_the_kernel_accepts_too() 
 @slow("three long comparisons")
 def test_what_decided_it_is_said_in_the_papers_letters_and_round_numbers() -> None:
     """Theorem 4.5's path once had the power -233/92, and (30b)'s the name D of a batch for the dimension."""
-    assert repair(statement("fallah/eq30b"), catalogue()).why == "another order along d ~ n"
+    assert repair(statement("fallah/eq30b"), catalogue()).why == "the orders differ along d ~ n"
     powers = re.findall(r"\^\(?-?\d+(?:/(\d+))?", repair(statement("fallah/thm4.5"), catalogue()).why)
     assert powers
     assert all(int(denominator or 1) <= 4 for denominator in powers)

@@ -317,7 +317,7 @@ def _path(pair: Pair, old: Relational, new: Relational) -> str:
     for one in replayed:
         if one is not None and not one.holds:
             paths = _simplest(reading, one).instance["paths"]
-            return f"another order along {_told(paths, _letters(pair, claim))}"
+            return f"the orders differ along {_told(paths, _letters(pair, claim))}"
     return ""
 
 

@@ -61,7 +61,7 @@ VARIANCE = (2 + delta) * phi**2  # of the difference of the two weights on a pai
 SYMMETRIC = "mis(i, j) = mis(j, i) by definition 3.2 and the graph is undirected: one weight a pair, C(C-1)/2 in all"
 ORDERED = "lambda_2 <= ... <= lambda_C are the eigenvalues orthogonal to the constant vector, in order"
 SIGNS = (
-    "definition 3.2 keeps mis in [0, 1] and (3.3) makes it log-normal, which no law does both: the propositions are "
+    "definition 3.2 keeps mis in [0, 1] and (3.3) makes it log-normal; no distribution is both: the propositions are "
     "about (3.3), so that a weight may be negative and the Laplacian indefinite, here and in all of chapter 3"
 )
 AT_A = "Phi is taken at A with A^2 as in the conditions and the sign of epsilon"

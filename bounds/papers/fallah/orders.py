@@ -42,7 +42,7 @@ SHORT = (Gt(alpha, 0), Le(2 * alpha * L, 1), Le(beta, 1 / (10 * tau * L_F)))
 FAMILY_READING = (
     "on two users that the theorem allows, one of whom takes part (n = 2, r = 1/2): f_i' = L w -+ L c around the run, "
     "straight far out; exact gradients (sigma_F = 0), w_0 the minimiser of F (F(w_0) = F^*), alpha L <= 1/2",
-    "left is the exact mean of E|grad F|^2 over the run; what it is for other problems is not asked",
+    "the left side is the exact mean of E|grad F|^2 over this run; the claim is about every problem: one is enough",
 )
 
 NO_NOISE = "sigma_G is any bound on the deviation of the gradients, 0 allowed"

@@ -85,7 +85,7 @@ bench: $(READY)
 	$(BIN)/python -m pytest -n 2 -rs -m jax
 	$(BIN)/python -m benchmarks
 
-# What released federated code is: flwr and fedlab as they are on the package index, in an environment of their own.
+# What released federated code is: flwr, fedlab and fedjax as they are on the package index, in an environment of their own.
 conform: $(READY)
 	test -x build/conform/bin/python || $(PYTHON) -m venv build/conform
 	build/conform/bin/python -m pip install --quiet --disable-pip-version-check '.[conform]'

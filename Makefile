@@ -86,6 +86,7 @@ bench: $(READY)
 	$(BIN)/python -m benchmarks
 
 # What released federated code is: flwr, fedlab and fedjax as they are on the package index, in an environment of their own.
+# PyTorch brings gigabytes for graphics cards unless PIP_EXTRA_INDEX_URL names its index of wheels for processors.
 conform: $(READY)
 	test -x build/conform/bin/python || $(PYTHON) -m venv build/conform
 	build/conform/bin/python -m pip install --quiet --disable-pip-version-check '.[conform]'

@@ -95,7 +95,7 @@ if TYPE_CHECKING:
     from fedaudit.verify.certify.command import Certified
     from fedaudit.verify.conform.diagnosis import Conformity
     from fedaudit.verify.conform.run_log import RunLog
-    from fedaudit.verify.recorded.bound_check import Checked
+    from fedaudit.verify.recorded.answer import Checked
     from fedaudit.verify.recorded.client_data import ClientData
     from fedaudit.verify.results.audit_result import Audited, Derivation, Linted
     from fedaudit.verify.results.verdicts import (
@@ -290,7 +290,7 @@ _HOME = {
     "Certified": ".verify.certify.command",
     "Conformity": ".verify.conform.diagnosis",
     "RunLog": ".verify.conform.run_log",
-    "Checked": ".verify.recorded.bound_check",
+    "Checked": ".verify.recorded.answer",
     "ClientData": ".verify.recorded.client_data",
     "check": ".api.recorded",
     **dict.fromkeys(("conform", "tasks"), ".api.conformance"),

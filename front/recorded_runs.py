@@ -11,7 +11,7 @@ from .errors import UserError
 
 if TYPE_CHECKING:
     from fedaudit.verify.conform.diagnosis import Conformity
-    from fedaudit.verify.recorded.bound_check import Checked
+    from fedaudit.verify.recorded.answer import Checked
 
 __all__ = ["CHECK", "CONFORM", "check_arguments", "checked_run", "conform_arguments", "conforming_run", "drawn"]
 

@@ -12,7 +12,7 @@ from ..errors import UserError
 
 if TYPE_CHECKING:
     from fedaudit.bounds.language.statement import Statement
-    from fedaudit.verify.recorded.bound_check import Checked
+    from fedaudit.verify.recorded.answer import Checked
     from fedaudit.verify.recorded.client_data import ClientData
 
 __all__ = ["check", "checked"]

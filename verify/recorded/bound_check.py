@@ -11,9 +11,9 @@ the kernel (`fedaudit hunt` looks for an exact counterexample); a bound that it 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from sympy.core.function import AppliedUndef
@@ -24,21 +24,16 @@ from fedaudit.bounds.formulas.exact_numbers import Missing, computed, formula, v
 from fedaudit.bounds.formulas.lowering import name_of, tree
 from fedaudit.bounds.formulas.trees import Formula
 from fedaudit.bounds.language.assumptions import ASSUMPTIONS
-from fedaudit.bounds.language.dimension import DimensionError, dimension_of
-from fedaudit.bounds.language.row_list import Recorded
 from fedaudit.bounds.language.statement import Statement
 from fedaudit.errors import UserError
 
-from ..pictures.kinds import Curves, along, unit
+from .answer import LEAST, LEVEL, ROUNDING, Checked, Constant, SideCheck
 from .client_data import Estimate
 from .mean_band import lower_limit
 from .trajectory import Array
 
-__all__ = ["Checked", "Constant", "SideCheck", "check_bound"]
+__all__ = ["check_bound"]
 
-ROUNDING = 1e-9  # of the right side: what measuring a run in floats may add
-LEVEL = 1e-3  # the chance that a lower limit of the expectation lies above it, over all rounds
-LEAST = 2.0**-40  # how far constants are shrunk
 PROBED = 40  # indices at which a smaller constant is tried first
 ROLES = {
     "smooth": "L",
@@ -48,215 +43,6 @@ ROLES = {
     "gradients": "G",
 }
 UPPER = ("L", "sigma", "G", "Gamma")  # constants that have to be at least what the data has; mu at most
-
-Why = Literal["", "condition", "assumption", "chance", "violation"]
-
-
-@dataclass(frozen=True, slots=True)
-class Constant:
-    """A constant of the bound: its value, where that is from, what the data has, and how much smaller it could be."""
-
-    name: str
-    value: float
-    source: Literal["given", "estimated"]
-    estimate: Estimate | None
-    covers: bool | None  # whether it is as large (as small) as what the data has; None: not known, so assumed
-    slack: (
-        float | None
-    )  # the factor that brings the bound down to the run; None: the step size rests on it, or no bound
-
-    def row(self) -> dict[str, Any]:
-        found = self.estimate
-        return {
-            "name": self.name,
-            "value": self.value,
-            "source": self.source if self.covers is not None or self.source == "estimated" else "assumed",
-            "estimate": None if found is None else found.value,
-            "how": "" if found is None else found.how,
-            "kind": "" if found is None else found.kind,
-            "covers": self.covers,
-            "slack": self.slack,
-        }
-
-    def __str__(self) -> str:
-        text = f"{self.name} = {self.value:.6g}"
-        if self.source == "estimated" and self.estimate is not None:
-            text += f", estimated: {self.estimate.how} ({self.estimate.kind})"
-        elif self.estimate is None:
-            text += ", given (assumed: nothing recorded tells it)"
-        else:
-            told = f"the data has {self.estimate.value:.6g} ({self.estimate.kind}; {self.estimate.how})"
-            text += f", given; {told}{': NOT COVERED' if self.covers is False else ''}"
-        if self.slack is None or 0.99 < self.slack < 1.01:
-            return text
-        if self.slack <= LEAST or self.slack >= 1 / LEAST:
-            return (
-                f"{text}; generous: the bound would hold {'without it' if self.slack < 1 else 'however large it were'}"
-            )
-        return f"{text}; generous: the bound would hold with {self.slack:.3g} times of it"
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class SideCheck:
-    """One relation along the recorded indices: both sides, the right one by terms."""
-
-    left: str
-    relation: str
-    index: str
-    x: Array  # (m,)
-    lhs: Array  # (seeds, m)
-    lower: Array | None  # (m,) below the expectation in all rounds, of several runs of a non-negative quantity
-    rhs: Array  # (m,)
-    terms: Mapping[str, Array]
-
-    @property
-    def mean(self) -> Array:
-        return self.lhs.mean(axis=0)
-
-    def above(self, values: Array) -> Array:
-        """Where values are on the wrong side of the bound."""
-        room = ROUNDING * np.abs(self.rhs)
-        if self.relation in (">=", ">"):
-            return values < self.rhs - room
-        if self.relation == "=":
-            return np.abs(values - self.rhs) > room
-        return values > self.rhs + room
-
-    @property
-    def first(self) -> int | None:
-        """The place of the first index at which it is exceeded."""
-        wrong = np.flatnonzero(self.above(self.mean))
-        return int(wrong[0]) if len(wrong) else None
-
-    @property
-    def ratio(self) -> Array:
-        """Left over right side, or right over left of a lower bound; 0 where both are 0."""
-        small, large = (self.rhs, self.mean) if self.relation in (">=", ">") else (self.mean, self.rhs)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            return np.nan_to_num(small / large, nan=0.0)
-
-    def row(self) -> dict[str, Any]:
-        worst = int(np.argmax(self.ratio))
-        return {
-            "left": self.left,
-            "relation": self.relation,
-            "index": self.index,
-            "from": int(self.x[0]),
-            "to": int(self.x[-1]),
-            "holds": self.first is None,
-            "first": None if self.first is None else int(self.x[self.first]),
-            "largest": float(self.ratio[worst]),
-            "largest_at": int(self.x[worst]),
-            "terms": [{"term": text, "at_largest": float(values[worst])} for text, values in self.terms.items()],
-        }
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Checked(Recorded):
-    """What a recorded run says of a bound.
-
-    `holds`: at all recorded indices. Where it does not, `why` says what is to blame: a `condition` of the statement
-    fails, an `assumption` does not cover what the data has, it may be `chance` (the bound is about an expectation and
-    these runs do not settle it), or nothing of this is known: a `violation`.
-
-    >>> import fedaudit as fa
-    >>> constants = {"L": 3, "mu": 1, "alpha": 1, "E": 2, "G": 0, "sigma": 0, "S": 0.5, "Gamma": 0}
-    >>> answer = fa.check("buttaci/thm4.1-I", gap=[1.0, 0.9, 3.0], **constants)
-    >>> answer.holds, answer.why, int(answer.sides[0].x[answer.sides[0].first])
-    (False, 'violation', 2)
-    """
-
-    statement: Statement
-    sides: tuple[SideCheck, ...]
-    constants: tuple[Constant, ...]
-    failing: tuple[str, ...]  # conditions
-    random: bool  # the bound is about an expectation, and this run has noise or sampling
-    seeds: int
-    notes: tuple[str, ...] = ()
-
-    @property
-    def holds(self) -> bool:
-        return all(side.first is None for side in self.sides)
-
-    @property
-    def why(self) -> Why:
-        if self.holds:
-            return ""
-        if self.failing:
-            return "condition"
-        if any(constant.covers is False for constant in self.constants):
-            return "assumption"
-        sure = any(side.lower is not None and side.above(side.lower).any() for side in self.sides)
-        return "chance" if self.random and not sure else "violation"
-
-    def row(self) -> dict[str, Any]:
-        return {
-            "id": self.statement.id,
-            "holds": self.holds,
-            "why": self.why,
-            "seeds": self.seeds,
-            "random": self.random,
-            "relations": [side.row() for side in self.sides],
-            "constants": [constant.row() for constant in self.constants],
-            "failing": list(self.failing),
-            "notes": list(self.notes),
-        }
-
-    def __str__(self) -> str:
-        return "\n".join(self.lines())
-
-    def lines(self) -> Iterator[str]:
-        """For people."""
-        runs = "one run" if self.seeds == 1 else f"the mean of {self.seeds} runs"
-        yield f"{self.statement.id}: {self.statement.title}"
-        for side in self.sides:
-            worst = int(np.argmax(side.ratio))
-            share = f"{side.ratio[worst]:.3g} of its bound at most, at {side.index} = {side.x[worst]}"
-            span = f"{side.index} = {side.x[0]}, ..., {side.x[-1]}"
-            if side.first is None:
-                yield f"{side.left} {side.relation} bound: HOLDS for {runs}, {span}; {share}"
-            else:
-                since = f"from {side.index} = {side.x[side.first]}"
-                yield f"{side.left} {side.relation} bound: EXCEEDS for {runs}, {since}; {share}"
-            for text, values in side.terms.items():
-                part = f"{100 * values[worst] / side.rhs[worst]:.3g} %" if side.rhs[worst] > 0 else ""
-                yield f"  {values[worst]:.6g}  {part}  {text}"
-        if self.why:
-            yield f"  {_blame(self)}"
-        yield "constants:"
-        yield from (f"  {constant}" for constant in self.constants)
-        yield from (f"  condition FAILS: {text}" for text in self.failing)
-        yield from (f"note: {note}" for note in self.notes)
-
-    def curves(self) -> Curves:
-        """The picture's data: the runs in true units, over the bound and its terms."""
-        side = self.sides[0]
-        rhs = np.broadcast_to(side.rhs, side.lhs.shape)
-        extra = {} if side.lower is None else {"lower limit of the mean": side.lower}
-        runs = "one recorded run" if self.seeds == 1 else f"{self.seeds} recorded runs"
-        values = ", ".join(f"{c.name} = {c.value:.4g}" for c in self.constants)
-        caption = f"{runs} in true units; {values}"
-        if side.lower is not None:
-            caption += f"; dashed: below the expectation in all rounds, but with chance {LEVEL:g}"
-        made = along(self.statement, side.x, f"${side.index}$", side.lhs, rhs, caption, unit(_powers(self.statement)))
-        return replace(made, extra=extra)
-
-
-def _blame(answer: Checked) -> str:
-    match answer.why:
-        case "condition":
-            return "the run is outside of what the statement speaks of: a condition fails"
-        case "assumption":
-            names = ", ".join(c.name for c in answer.constants if c.covers is False)
-            return f"the run breaks an assumption: {names} does not cover what the data has"
-        case "chance":
-            several = "one run" if answer.seeds == 1 else f"{answer.seeds} runs"
-            return f"the bound is about an expectation, and {several} do not settle it: it may be chance"
-        case _:
-            assumed = [c.name for c in answer.constants if c.covers is None]
-            such = f", if {', '.join(assumed)} are constants of this problem" if assumed else ""
-            exact = f"`fedaudit hunt {answer.statement.id}` looks for an exact one"
-            return f"a violation{such}; floats decide nothing: {exact}"
 
 
 def check_bound(
@@ -518,11 +304,3 @@ def _noise_bounds(statement: Statement) -> list[Any]:
     return [
         s for a in several if (known := ASSUMPTIONS.get(a.name)) is not None and known.about == "noise" for s in a.args
     ]
-
-
-def _powers(statement: Statement) -> tuple[float, float]:
-    try:
-        dim = dimension_of(statement.defined(statement.relations[0].args[0]), statement.glossary)
-    except DimensionError:
-        return 0.0, 0.0
-    return (float(dim.f), float(dim.w)) if dim else (0.0, 0.0)

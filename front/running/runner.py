@@ -162,13 +162,13 @@ def choose(selectors: Sequence[str], *, well_formed: bool = True) -> list[Chosen
 
     Statements of a user's own file are looked through for slips first, unless that is what is asked for.
     """
-    found: dict[str, Chosen] = {}
+    chosen: dict[str, Chosen] = {}
     for selector in selectors or [""]:
         for one in _own(selector, well_formed) if file_of(selector) else _listed([selector] if selectors else []):
-            known = found.setdefault(one.id, one)
-            if known.origin != one.origin:
-                raise UserError(f"{one.id} from {known.origin} and from {one.origin}", "one of them", "rename the id")
-    return list(found.values())
+            first = chosen.setdefault(one.id, one)
+            if first.origin != one.origin:
+                raise UserError(f"{one.id} from {first.origin} and from {one.origin}", "one of them", "rename the id")
+    return list(chosen.values())
 
 
 def _listed(selectors: Sequence[str]) -> Iterator[Chosen]:
@@ -186,8 +186,9 @@ def _own(selector: str, checked: bool) -> Iterator[Chosen]:
 
     path = file_of(selector)
     source = _source_of(path)
-    for made in well_formed([selector]) if checked else find([selector]):
-        yield Chosen(made.id, path, source_digest() + source + content_of(made), os.path.basename(path))
+    for statement in well_formed([selector]) if checked else find([selector]):
+        content = source_digest() + source + content_of(statement)
+        yield Chosen(statement.id, path, content, os.path.basename(path))
 
 
 def content_of(statement: Statement) -> str:
@@ -380,8 +381,7 @@ def attempt(task: Task) -> Outcome:
         unsound = isinstance(error, Disagreement)
         return Outcome(failed_row(task, f"the tool failed: {what}"), failure=f"{what} ({where})", unsound=unsound)
     try:
-        known = task.known or row
-        return Outcome(row, figure_of(statement_of(task.chosen), task.seed, known) if task.figure else None)
+        return Outcome(row, figure_of(statement_of(task.chosen), task.seed, task.known or row) if task.figure else None)
     except Exception as error:  # a picture that fails takes no verdict with it
         what, where = _ours(error)
         return Outcome(row, undrawn=f"its figure: {what} ({where})")

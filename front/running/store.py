@@ -65,12 +65,12 @@ class Foreign(Exception):
 def source_digest(*, papers: bool = True) -> str:
     """A digest of every source file of the package, or of all but the papers: what others made is not taken over."""
     root = Path(__file__).parent.parent
-    made = hashlib.sha256()
+    digest = hashlib.sha256()
     for path in sorted(root.rglob("*.py")):
         name = path.relative_to(root).as_posix()
         if papers or not name.startswith("bounds/papers/"):
-            made.update(name.encode() + b"\0" + path.read_bytes() + b"\0")
-    return made.hexdigest()
+            digest.update(name.encode() + b"\0" + path.read_bytes() + b"\0")
+    return digest.hexdigest()
 
 
 def key_of(identifier: str, content: str, **settings: object) -> str:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 from itertools import combinations
+from types import SimpleNamespace
+from typing import cast
 
 import pytest
 from hypothesis import given
@@ -16,6 +18,7 @@ from fedaudit.verify.moves.audit import audit_row, literally, read
 from fedaudit.verify.moves.kernel_proof import Proof, prove, stands_without
 from fedaudit.verify.search import attack
 from fedaudit.verify.search.attack import climbed_on, scattered
+from fedaudit.verify.search.climb import Found, Searched
 from fedaudit.verify.search.effort import LITERAL, OPEN, SANITY, THOROUGH, covering, is_dear
 from fedaudit.verify.settings.base import Shape
 
@@ -100,6 +103,34 @@ def test_a_search_ends_where_several_shapes_fell_and_the_kernel_confirms_one(mon
     doubted = scattered(reading, world, OPEN, 0)
     assert not doubted.fell
     assert climbed_on(reading, world, doubted, OPEN, 0).instances > 0
+
+
+def test_shapes_of_equations_get_half_of_the_places_while_others_wait(monkeypatch: pytest.MonkeyPatch) -> None:
+    reading, world = read(statement("buttaci/thm4.1-I"))
+    ordinary = world.ordinary(reading, world.shapes(reading))
+    shapes = [shape for shape in ordinary if not is_dear(world, shape)][:12]
+    assert len(shapes) == 12
+    places = list[Shape]()
+
+    def noted(_: object, __: object, chosen: list[Shape], *___: object) -> Searched:
+        places.extend(chosen)
+        return Searched(0, ())
+
+    def climbed(equations: int) -> list[Shape]:
+        margins = [0.0] * equations + [-0.1] * (len(shapes) - equations)
+        best = [
+            SimpleNamespace(scores=SimpleNamespace(shape=shape), margin=margin)
+            for shape, margin in zip(shapes, margins, strict=True)
+        ]
+        places.clear()
+        climbed_on(reading, world, Searched(0, cast("tuple[Found, ...]", tuple(best))), OPEN, 0)
+        return places
+
+    monkeypatch.setattr(attack, "climb", noted)
+    half = OPEN.climbed // 2
+    assert climbed(half + 2) == [*shapes[:half], *shapes[half + 2 : 2 * half + 2]]
+    assert climbed(len(shapes) - 1) == [*shapes[:half], shapes[-1], *shapes[half : 2 * half - 1]]
+    assert climbed(0) == shapes[: OPEN.climbed]
 
 
 def test_a_thorough_search_goes_on_where_it_fell() -> None:

@@ -7,7 +7,6 @@ gives the same rows on every run and for every number of workers (`seconds` exce
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
 from dataclasses import replace
 from functools import cache, partial
 from pathlib import Path
@@ -101,12 +100,12 @@ def derived(statement: Statement, proofs: Path | None = None, *, slack: bool = T
 
     Constants that have room are looked for if `slack` says so: no verdict depends on them, and it takes long.
     """
-    known = catalogue([statement])
-    for premise in shown(statement, known):
+    statements = catalogue([statement])
+    for premise in shown(statement, statements):
         mend(premise)
-    outcome = derive(statement, known, slack=slack, terms=True)
-    proof = prove(statement, known, proofs) if outcome.proved else None
-    return Derivation(statement, outcome, tried(statement, known), proof, known)
+    outcome = derive(statement, statements, slack=slack, terms=True)
+    proof = prove(statement, statements, proofs) if outcome.proved else None
+    return Derivation(statement, outcome, tried(statement, statements), proof, statements)
 
 
 def verify(
@@ -119,8 +118,8 @@ def verify(
         return observe(statement, seed, effort)
     reading, world = read(statement, (), backend, Limits(memory, effort))
     began, plan = time.perf_counter(), (THOROUGH if thorough else OPEN).at(effort)
-    seen = scattered(reading, world, plan, seed)
-    return searched(_verified(statement, reading, world, seen, plan, seed), seconds=_since(began))
+    scattering = scattered(reading, world, plan, seed)
+    return searched(_verified(statement, reading, world, scattering, plan, seed), seconds=_since(began))
 
 
 def hunt(
@@ -133,9 +132,9 @@ def hunt(
         return Undecided(statement.id, NOTHING_TO_HUNT, search=Search(seed=seed))
     reading, world = read(statement, (), backend, Limits(memory, effort))
     began, plan = time.perf_counter(), (THOROUGH if thorough else OPEN).at(effort)
-    seen = scattered(reading, world, plan, seed)
-    beyond = climbed_on(reading, world, seen, plan, seed)
-    hunted = _hunted(statement, reading, world, joined([seen, beyond]), plan, seed, effort)
+    scattering = scattered(reading, world, plan, seed)
+    beyond = climbed_on(reading, world, scattering, plan, seed)
+    hunted = _hunted(statement, reading, world, joined([scattering, beyond]), plan, seed, effort)
     return searched(hunted, seconds=_since(began))
 
 
@@ -143,13 +142,13 @@ def _verified(
     statement: Statement,
     reading: Reading,
     world: Setting,
-    seen: Searched,
+    scattering: Searched,
     plan: Effort,
     seed: int,
     replay: Replay | None = None,
 ) -> Judged:
     """What random instances say, and sampled runs where expectations cannot be listed."""
-    verdict = _by_kind(statement, judge(reading, world, seen, _siblings(statement), plan, replay))
+    verdict = _by_kind(statement, judge(reading, world, scattering, _siblings(statement), plan, replay))
     sampled = statistics(reading, world, seed)
     if sampled is not None:
         if sampled.suspects and isinstance(verdict, Survived):
@@ -164,14 +163,14 @@ def _hunted(
     statement: Statement,
     reading: Reading,
     world: Setting,
-    found: Searched,
+    met: Searched,
     plan: Effort,
     seed: int,
     effort: float,
     replay: Replay | None = None,
 ) -> Judged:
     """What a climb says, and worst cases at ordinary points."""
-    judged = judge(reading, world, found, _siblings(statement), plan, replay)
+    judged = judge(reading, world, met, _siblings(statement), plan, replay)
     judged = examined(statement, reading, world, judged, seed, effort, plan.worst)
     return searched(_by_kind(statement, judged), seed=seed)
 
@@ -257,16 +256,18 @@ def _both(
         return verify(statement, seed, effort, backend, memory), hunt(statement, seed, effort, backend, memory)
     reading, world = read(statement, (), backend, Limits(memory, effort))
     began = time.perf_counter()
-    seen = scattered(reading, world, plan, seed)
+    scattering = scattered(reading, world, plan, seed)
     spent, began = _since(began), time.perf_counter()
-    beyond = climbed_on(reading, world, seen, plan, seed)
-    found, replay = joined([replace(seen, instances=0, sizes=()), beyond]), cache(partial(certify, reading, world))
-    hunted = searched(_hunted(statement, reading, world, found, plan, seed, effort, replay), seconds=_since(began))
-    if seen.fell and (_against(hunted) is not None):
-        drawn = Search(seen.instances, seed, spent, hunted.search.how, sizes=seen.sizes, covered=seen.covered)
-        return replace(hunted, search=drawn), hunted
+    beyond = climbed_on(reading, world, scattering, plan, seed)
+    met, replay = joined([replace(scattering, instances=0, sizes=()), beyond]), cache(partial(certify, reading, world))
+    hunted = searched(_hunted(statement, reading, world, met, plan, seed, effort, replay), seconds=_since(began))
+    if scattering.fell and (_against(hunted) is not None):
+        search = Search(
+            scattering.instances, seed, spent, hunted.search.how, sizes=scattering.sizes, covered=scattering.covered
+        )
+        return replace(hunted, search=search), hunted
     began, plan = time.perf_counter(), replace(plan, sturdy=_against(hunted) is None)
-    verified = _verified(statement, reading, world, seen, plan, seed, replay)
+    verified = _verified(statement, reading, world, scattering, plan, seed, replay)
     return searched(verified, seconds=round(_since(began) + spent, 3)), hunted
 
 
@@ -296,9 +297,9 @@ def literally(
     if name not in world.droppable:
         return Literally(name, says, "not-tried", "the statement has no meaning without it")
     plan = (THOROUGH if thorough else OPEN if world.fitted else LITERAL).at(effort)
-    seen = scattered(reading, world, plan, seed)
-    found = joined([seen, climbed_on(reading, world, seen, plan, seed)])
-    judged = _by_kind(statement, judge(reading, world, found, effort=plan))
+    scattering = scattered(reading, world, plan, seed)
+    met = joined([scattering, climbed_on(reading, world, scattering, plan, seed)])
+    judged = _by_kind(statement, judge(reading, world, met, effort=plan))
     tightness, sizes = judged.tightness, judged.search.sizes
     match judged:
         case Refuted():
@@ -337,8 +338,8 @@ def _by_kind(statement: Statement, verdict: Judged) -> Judged:
     if statement.kind not in ("order", "exists") or not isinstance(verdict, Refuted):
         return verdict
     reason = WITNESS_FAILS if statement.kind == "exists" else RATE_FAILS
-    seen = (verdict.tightness, None, verdict.counterexample, verdict.search)
-    return Undecided(verdict.id, reason, verdict.evidence, *seen)
+    so_far = (verdict.tightness, None, verdict.counterexample, verdict.search)
+    return Undecided(verdict.id, reason, verdict.evidence, *so_far)
 
 
 def _siblings(statement: Statement) -> Claims:
@@ -360,9 +361,8 @@ def _against(verdict: Verdict) -> Counterexample | None:
 
 
 def _repaired(statement: Statement) -> str | None:
-    known: Mapping[str, Statement] = catalogue([statement])
     sibling = f"{statement.id}~repaired"
-    return sibling if sibling in known else None
+    return sibling if sibling in catalogue([statement]) else None
 
 
 def _since(began: float) -> float:

@@ -60,10 +60,10 @@ def prove(statement: Statement, known: Mapping[str, Statement], folder: Path | N
     What it says of runs is measured on some: `Disagreement` where one of them shows otherwise. What it cites is
     measured when that is asked for.
     """
-    found = _prove(statement, known, folder, ())
-    if isinstance(found, Proof):
-        measured(statement, found)
-    return found
+    answer = _prove(statement, known, folder, ())
+    if isinstance(answer, Proof):
+        measured(statement, answer)
+    return answer
 
 
 def stands_without(proof: Proof, assumption: str) -> bool:
@@ -94,7 +94,7 @@ def _prove(
     claim = lower(statement).claim
     key = _key(statement, claim)
     if key not in _KEPT:
-        _KEPT[key] = _found(statement, known, folder, (*above, statement.id))
+        _KEPT[key] = _looked_for(statement, known, folder, (*above, statement.id))
     return _KEPT[key]
 
 
@@ -106,7 +106,7 @@ _KEPT: dict[str, Proof | Unproved] = {}  # by claim and derivation: whoever asks
 _MEASURED: dict[str, Measured] = {}  # by the whole file
 
 
-def _found(
+def _looked_for(
     statement: Statement, known: Mapping[str, Statement], folder: Path | None, above: tuple[str, ...]
 ) -> Proof | Unproved:
     from ..proposals.proposal import propose
@@ -114,9 +114,9 @@ def _found(
     if by_hand := rests_on(statement):
         return Unproved(f"it rests on {by_hand}")
     if (kept := _kept(statement, folder)) is not None:
-        found = _accepted(kept, statement, known, folder, above)
-        if isinstance(found, Proof):
-            return found
+        answer = _accepted(kept, statement, known, folder, above)
+        if isinstance(answer, Proof):
+            return answer
     proposal = propose(statement, known)
     if proposal.file is None:
         return Unproved("; ".join(f"{one.kind}: {one.detail}" for one in proposal.reasons))

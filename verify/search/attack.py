@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from fedaudit.progress import told
 
-from ..settings.base import Reading, Setting
+from ..settings.base import Reading, Setting, Shape
 from .climb import Found, Searched, climb, joined, sampled
 from .effort import Effort, tried_shapes
 from .rationalise import certify
@@ -48,11 +48,19 @@ def scattered(reading: Reading, world: Setting, effort: Effort, seed: int) -> Se
     return replace(joined(parts), covered=(len(shapes), proposed), fell=sure and 0 < enough <= clear)
 
 
-def climbed_on(reading: Reading, world: Setting, seen: Searched, effort: Effort, seed: int) -> Searched:
-    """Populations on the shapes whose random instances came closest; more generations where there are few shapes."""
-    closest = list(dict.fromkeys(found.scores.shape for found in seen.best))
-    shapes = effort.leading(world, world.ordinary(reading, closest))
-    if not shapes or seen.fell:
+def climbed_on(reading: Reading, world: Setting, scattering: Searched, effort: Effort, seed: int) -> Searched:
+    """Populations on the shapes whose random instances came closest; more generations where there are few shapes.
+
+    A margin that is 0 also after the genes were moved is an equation, true of all instances of its shape. There are
+    often many such shapes: at most half of the places are theirs while others wait.
+    """
+    closest = dict[Shape, float]()
+    for candidate in scattering.best:
+        closest.setdefault(candidate.scores.shape, candidate.margin)
+    equations = [shape for shape, margin in closest.items() if margin == 0][effort.climbed // 2 :]
+    ranked = [*(shape for shape in closest if shape not in equations), *equations]
+    shapes = effort.leading(world, world.ordinary(reading, ranked))
+    if not shapes or scattering.fell:
         return Searched(0, ())
     longer = max(1.0, effort.climbed / len(shapes)) if effort.rate else 1.0
     return climb(reading, world, shapes, round(longer * effort.generations), seed, effort.population)

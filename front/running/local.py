@@ -27,7 +27,7 @@ MOST_PER_CORE = 4  # workers; each of them computes on one thread
 COLLECTED = 200_000, 50, 100  # new objects until garbage is looked for among them; then among older ones
 ROOM = 1 << 30  # bytes that a worker's arrays come from and go back to, without asking the system for each
 MEMORY = {"MALLOC_TRIM_THRESHOLD_": str(ROOM), "MALLOC_MMAP_THRESHOLD_": str(ROOM), "MALLOC_TOP_PAD_": str(ROOM // 16)}
-MOST_MEMORY = 2_000_000_000  # bytes that a worker may have used before a new one takes its place
+MOST_MEMORY = 1_500_000_000  # bytes that a worker may have used before a new one takes its place
 LOOK = 0.5  # seconds between a worker's looks at whether its parent is there
 
 Answer: TypeAlias = tuple[Outcome | BaseException, int]  # of a worker: with the most bytes that it has used

@@ -431,6 +431,19 @@ PROPOSITION_3_4_LARGE_C = Statement(
     ),
 )
 
+REMAINDERS = Statement(
+    id="buttaci/prop3.3-largeC~remainders",
+    kind="order",
+    title="The remainders of prop3.3-largeC are o(C) and o(C^2)",
+    cite="Section 3.3, below proposition 3.3; section 1.2, first display",
+    method="order",
+    glossary=GLOSSARY,
+    let=(MANY_CLIENTS, Assumption("fixed", (phi, A_delta), "the network and its alteration")),
+    when=(Ge(C, 2),),
+    then=(Lt(A_delta * phi**2 * C / (C - 1), C), Lt(2 * A_delta * phi**2 * C, C**2)),
+    reading=("the witnesses that prop3.3-largeC and sec1.2-spectral name: without this any remainder would do",),
+)
+
 GAPS = Statement(
     id="buttaci/sec3.3-gaps",
     kind="order",

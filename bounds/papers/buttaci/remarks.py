@@ -225,7 +225,7 @@ COMPARED = Statement(
     then=Lt(LEADING_PERTURBED, ITERATIONS_FEDPROX),
     where={L_alpha: alpha + L},
     sweep={sigma: G * unit("sigma"), S: unit("S")},
-    follows_from=(Derivation(remark_proofs.by_algebra),),
+    follows_from=(Derivation(remark_proofs.compared),),
     reading=(
         "'asymptotically inferior' is smaller, with the numbers that are printed in O: as orders both are the same for "
         "small accuracies (sec4.4-complexity-compared)",

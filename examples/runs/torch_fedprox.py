@@ -10,6 +10,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 import fedaudit as fa
 
 
@@ -46,10 +48,35 @@ def strategy(task: Any) -> Any:
     return FedAvg(fraction_evaluate=0.0, min_available_nodes=task.clients, min_train_nodes=task.clients)
 
 
+def client_app(task: Any) -> Any:
+    """A `ClientApp` of Flower that takes plain gradient steps."""
+    from flwr.app import Array, ArrayRecord, Context, Message, MetricRecord, RecordDict
+    from flwr.clientapp import ClientApp
+
+    app = ClientApp()
+    rounds = dict.fromkeys(range(task.clients), 0)
+
+    @app.train()
+    def train(message: Message, context: Context) -> Message:
+        i = int(context.node_config["partition-id"])
+        sent = message.content["arrays"]
+        y = np.concatenate([part.numpy().ravel() for part in sent.values()])
+        for _ in range(task.steps[i]):
+            y = y - task.gamma(rounds[i]) * task.grad(i, y)
+        rounds[i] += 1
+        ends = np.cumsum([part.numpy().size for part in sent.values()])[:-1]
+        parts = {name: Array(part) for name, part in zip(sent, np.split(y, ends), strict=True)}
+        metrics = MetricRecord({"num-examples": task.counts[i]})
+        return Message(RecordDict({"arrays": ArrayRecord(parts), "metrics": metrics}), reply_to=message)
+
+    return app
+
+
 if __name__ == "__main__":
     from fedaudit.api.flower_grid import flower_strategy
     from fedaudit.api.torch_loop import torch_clients
 
     for loop in (right, recipe):
         print(fa.conform("fedprox", torch_clients(loop)), end="\n\n")
-    print(fa.conform("fedavg", flower_strategy(strategy)))
+    print(fa.conform("fedavg", flower_strategy(strategy)), end="\n\n")
+    print(fa.conform("fedavg", flower_strategy(strategy, app=client_app)))

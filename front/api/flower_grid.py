@@ -30,26 +30,29 @@ Array = np.ndarray[Any, Any]
 Local = Callable[["Task", int, int, Array, Any], Array]  # task, client, round, the server's model, the loss's slope
 
 
-def flower_strategy(make: Callable[[Task], Any], local: Local | None = None) -> Callable[[Task], Mapping[str, Any]]:
+def flower_strategy(
+    make: Callable[[Task], Any], local: Local | None = None, app: Callable[[Task], Any] | None = None
+) -> Callable[[Task], Mapping[str, Any]]:
     """A training loop for `conform` whose server is a strategy of Flower, `make(task)`.
 
     The clients take plain gradient steps, or train as `local(task, i, t, x, config)` says, which returns the model that
-    client i sends back in round t. All clients take part in every round.
+    client i sends back in round t; or they are the `ClientApp` of Flower that `app(task)` makes, whose context has the
+    client's number as `node_config["partition-id"]`. All clients take part in every round.
     """
 
     def train(task: Task) -> Mapping[str, Any]:
-        return _run(make(task), task, local)
+        return _run(make(task), task, local, None if app is None else app(task))
 
     return train
 
 
-def _run(strategy: Any, task: Task, local: Local | None) -> Mapping[str, Any]:
+def _run(strategy: Any, task: Task, local: Local | None, app: Any) -> Mapping[str, Any]:
     try:
         from flwr.app import ArrayRecord
     except ImportError as error:
         raise UserError("no Flower", "flwr to be installed", "run `pip install 'fedaudit[flower]'`") from error
     log = task.log()
-    grid = _Grid(task, log, local)
+    grid = _Grid(task, log, local, app)
     models = [task.start.copy()]
     aggregate = strategy.aggregate_train
 
@@ -73,8 +76,8 @@ def _run(strategy: Any, task: Task, local: Local | None) -> Mapping[str, Any]:
 class _Grid:
     """A grid in this process: its nodes are the clients of a task, every message is answered at once."""
 
-    def __init__(self, task: Task, log: Any, local: Local | None) -> None:
-        self.task, self.log, self.local = task, log, local
+    def __init__(self, task: Task, log: Any, local: Local | None, app: Any) -> None:
+        self.task, self.log, self.local, self.app = task, log, local, app
         self.t = 0
         self.run = None
 
@@ -94,6 +97,12 @@ class _Grid:
             i = message.metadata.dst_node_id - 1
             if not message.metadata.message_type.startswith("train"):
                 replies.append(Message(RecordDict({"metrics": MetricRecord({"num-examples": 1})}), reply_to=message))
+                continue
+            if self.app is not None:
+                reply = self.app(message, _context(i))
+                self.log.ended(self.t, i, y=_flat(reply.content["arrays"].to_numpy_ndarrays()))
+                drawn.append(i)
+                replies.append(reply)
                 continue
             sent = message.content["arrays"]
             x = _flat(sent.to_numpy_ndarrays())
@@ -118,6 +127,12 @@ class _Grid:
             y = y - self.task.gamma(self.t) * self.task.grad(i, y)
             self.log.client(self.t, i, k + 1, y=y)
         return y
+
+
+def _context(i: int) -> Any:
+    from flwr.app import Context, RecordDict
+
+    return Context(run_id=1, node_id=i + 1, node_config={"partition-id": i}, state=RecordDict(), run_config={})
 
 
 def _blocks(task: Task) -> dict[str, slice]:

@@ -341,7 +341,9 @@ def test_strategies_of_flower_run_in_this_process() -> None:
     pytest.importorskip("flwr", reason="extra `flower`: `make conform` runs it")
     from fedaudit.api.flower_grid import flower_strategy
 
-    assert fa.conform("fedavg", flower_strategy(example("torch_fedprox").strategy)).conforms
+    loops = example("torch_fedprox")
+    assert fa.conform("fedavg", flower_strategy(loops.strategy)).conforms
+    assert fa.conform("fedavg", flower_strategy(loops.strategy, app=loops.client_app)).conforms
 
 
 def test_what_is_not_installed_is_said(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -114,7 +114,7 @@ class Exponents:
     fixed: frozenset[Symbol]
     positive: tuple[Expr, ...] = ()  # differences taken to be positive in this case
     names: dict[Basic, Any] = field(default_factory=dict[Basic, Any])
-    known: list[Any] = field(default_factory=list[Any])
+    relations: list[Any] = field(default_factory=list[Any])
     context: Any = field(default_factory=_context)  # of its own: what z3 finds does not depend on what it did before
 
     def of(self, expr: Any) -> Any:
@@ -158,7 +158,7 @@ class Exponents:
                 raise Unclear(f"{symbol} may be negative")
             self.names[symbol] = z3.Real(symbol.name, ctx=self.context)
             if symbol.is_integer and symbol.is_positive:
-                self.known.append(self.names[symbol] >= 0)
+                self.relations.append(self.names[symbol] >= 0)
         return self.names[symbol]
 
     def _product(self, expr: Any) -> Any:
@@ -186,7 +186,7 @@ class Exponents:
         if not whole:
             raise Unclear(f"{expr} is not positive")
         parts = [self.of(-a) for a in negative]
-        self.known.append(reduce(_greater, whole) == reduce(_greater, [parameter, *parts]))
+        self.relations.append(reduce(_greater, whole) == reduce(_greater, [parameter, *parts]))
         return parameter
 
     def _parameter(self, expr: Any) -> Any:
@@ -237,17 +237,17 @@ def _decide(statement: Statement, relation: Relational) -> Decision:
     if sides is None:
         return Decision("unknown", "", "got no order of growth")
     roles, strict = Roles.of(statement), isinstance(relation, Lt | Gt)
-    given = tuple(conjuncts(*(statement.defined(c) for c in statement.when)))
-    if any(proved(Not(c), [other for other in given if other != c]) for c in given):
+    premises = tuple(conjuncts(*(statement.defined(c) for c in statement.when)))
+    if any(proved(Not(c), [other for other in premises if other != c]) for c in premises):
         return Decision("unknown", "", "no parameters meet the conditions")
-    touched = {s for c in given for s in c.free_symbols}
+    touched = {s for c in premises for s in c.free_symbols}
     signed = [s for s in sorted(relation.free_symbols | touched, key=str) if not s.is_positive]
     if strict and signed:
         return Decision("unknown", "", f"o and omega are decided for positive parameters, and {signed[0]} may be 0")
     apart = touched | roles.fixed  # of which 0 is no limit; of the others it is where both sides are continuous
     signed = [s for s in signed if s in apart or not s.is_nonnegative or any(_falls(side, s) for side in relation.args)]
     try:
-        cases = list(_cases(roles, signed, given))
+        cases = list(_cases(roles, signed, premises))
         for values, conditions in cases:
             for low, high in sides:
                 small, large = (_at(relation.args[n], values) for n in (low, high))
@@ -353,7 +353,7 @@ def _limit(solver: Any, exponents: Exponents, given: Sequence[Boolean]) -> None:
             solver.add(small == large if isinstance(condition, Eq) else small <= large)
         except (Unclear, MayVanish):
             continue  # without it more is to be shown
-    solver.add(*exponents.known)
+    solver.add(*exponents.relations)
 
 
 def _moving(exponents: Exponents, roles: Roles) -> Iterator[Expr]:

@@ -101,16 +101,16 @@ class Drawn:
 
 
 class Sampler:
-    """Draws points for `variables` that satisfy `given`; `sweep` fixes some of them through knobs of their own."""
+    """Draws points for `variables` that satisfy `conditions`; `sweep` fixes some of them through knobs of their own."""
 
     def __init__(
-        self, formulas: Sequence[Basic], given: Sequence[Boolean] = (), sweep: Mapping[Expr, Expr] | None = None
+        self, formulas: Sequence[Basic], conditions: Sequence[Boolean] = (), sweep: Mapping[Expr, Expr] | None = None
     ) -> None:
-        given = conjuncts(*given)
-        sweep = {k: v for k, v in (sweep or {}).items() if k in quantities(*formulas, *given)}
-        given = [*given, *(Eq(k, v, evaluate=False) for k, v in sweep.items())]
-        self.variables = tuple(quantities(*formulas, *given))
-        self._plan = _plan(self.variables, given, tuple(sweep))
+        conditions = conjuncts(*conditions)
+        sweep = {k: v for k, v in (sweep or {}).items() if k in quantities(*formulas, *conditions)}
+        conditions = [*conditions, *(Eq(k, v, evaluate=False) for k, v in sweep.items())]
+        self.variables = tuple(quantities(*formulas, *conditions))
+        self._plan = _plan(self.variables, conditions, tuple(sweep))
         self._rest = [compiled(g, self.variables) for g in self._plan.rest]
         self._domains = [_Domain.of(v) for v in self.variables]
         position, bounds = self.variables.index, self._plan.bounds

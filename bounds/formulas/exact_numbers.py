@@ -70,21 +70,21 @@ class Scope:
     given: Mapping[str, Number]
     rules: Mapping[str, Rule]  # of quantities; without an index, of symbols
     bound: Mapping[str, Number] = field(default_factory=dict[str, Number])
-    known: dict[str, Number] = field(default_factory=dict[str, Number])  # what the rules gave
+    computed: dict[str, Number] = field(default_factory=dict[str, Number])  # what the rules gave
 
     def name(self, name: str) -> Number:
         if name in self.bound:
             return self.bound[name]
         if name in self.given:
             return self.given[name]
-        if name in self.known and not self.bound:
-            return self.known[name]
+        if name in self.computed and not self.bound:
+            return self.computed[name]
         rule = self.rules.get(name)
         if rule is None or rule.index:
             raise Missing(name)
         value = rule.value(self)
         if not self.bound:
-            self.known[name] = value
+            self.computed[name] = value
         return value
 
     def at(self, name: str, indices: Sequence[Formula[Number]]) -> Number:
@@ -105,7 +105,7 @@ class Scope:
         return None if any(one.startswith(f"{name}(") for one in self.given) else self.given[name]
 
     def inside(self, bound: Mapping[str, Number]) -> Scope:
-        return Scope(self.given, self.rules, {**self.bound, **bound}, self.known)
+        return Scope(self.given, self.rules, {**self.bound, **bound}, self.computed)
 
 
 def formula(tree: Tree) -> Formula[Number]:

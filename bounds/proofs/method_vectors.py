@@ -63,7 +63,7 @@ class Reader:
     letters: Mapping[Any, str]  # leaf -> its name in the ring
     at: tuple[Any, Any]
     step: Any = None  # what the letter of the local step stands for, in a rule or a definition that is being read
-    known: dict[Any, Vec] = field(default_factory=dict[Any, Vec], compare=False, repr=False)  # what was read before
+    vectors_read: dict[Any, Vec] = field(default_factory=dict[Any, Vec], compare=False, repr=False)
 
     # --- coefficients ------------------------------------------------------------------------------------------------
 
@@ -112,9 +112,9 @@ class Reader:
         match x:
             case Vector(op="name"):
                 key = (x, when, plain, self.at, self.step)
-                if key not in self.known:
-                    self.known[key] = self._named(x, when, plain)
-                return self.known[key]
+                if key not in self.vectors_read:
+                    self.vectors_read[key] = self._named(x, when, plain)
+                return self.vectors_read[key]
             case Vector(op="zero"):
                 return Vec({})
             case Vector(op="start") if self.frame.groups is not None:
@@ -175,9 +175,9 @@ class Reader:
     def _prox(self, at: Vec, size: Coefficient, plain: str | None) -> Vec:
         """The proximal point, of the client if the point is; w* where a proximal gradient step starts there."""
         star = self.vector(Vector("w_star"))
-        if GRADIENT_AT_STAR not in self.known:
-            self.known[GRADIENT_AT_STAR] = self.vector(GRADIENT_AT_STAR)
-        still = star - self.known[GRADIENT_AT_STAR].scaled(size)
+        if GRADIENT_AT_STAR not in self.vectors_read:
+            self.vectors_read[GRADIENT_AT_STAR] = self.vector(GRADIENT_AT_STAR)
+        still = star - self.vectors_read[GRADIENT_AT_STAR].scaled(size)
         if at.terms in (still.terms, still.owned(plain or ALL).terms):
             return replace(star, charges=at.charges | {FLAT, STILL})
         if at.tags - {ALL, MEAN, OWN} or (OWN in at.tags and plain is None):

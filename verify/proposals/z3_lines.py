@@ -128,8 +128,8 @@ class _Question:
         reals = {name: z3.Real(f"x{n}") for n, name in enumerate(atoms_of(*(p for _, p in constraints)))}
         formulas = [COMPARED[name](_value(polynomial, reals)) for name, polynomial in constraints]
         atoms = [frozenset(atoms_of(polynomial)) for _, polynomial in constraints]
-        known = {name: sign for name, x in reals.items() if (sign := _sign_formula(signs[name], x)) is not None}
-        return cls(formulas, atoms, known)
+        sign_formulas = {name: sign for name, x in reals.items() if (sign := _sign_formula(signs[name], x)) is not None}
+        return cls(formulas, atoms, sign_formulas)
 
     def asked(self, premises: Collection[int], engine: Callable[[], Any], work: int = GLANCE) -> Any:
         """Whether z3 finds values that meet these premises and the negated goal: z3.sat, z3.unsat or z3.unknown."""

@@ -186,7 +186,7 @@ def point_at(
         do = f"leave it out, or give another {run_claim.sizes['C']}"
         raise UserError(beyond[0], f"the weight of a client from 1 to {run_claim.sizes['C']} = {C}", do)
     p = [values.get(name, values.get("p", Fraction(1, C))) for name in clients]
-    given = frozenset(values)
+    stated = frozenset(values)
     values = {**dict.fromkeys(run_claim.noise, Fraction(0)), **values}
     constants = {name: str(values[name]) for name in run_claim.constants if name in values}
     parameters = {name: str(values[name]) for name in run_claim.parameters if name in values}
@@ -225,21 +225,21 @@ def point_at(
     shown = {run_claim.sizes[size]: str(n) for size, n in sizes.items()}
     shown |= {name: str(x) for name, x in values.items() if name not in shown}
     shown |= {name: str(n) for name, n in at.items() if name != "relation"}
-    shown |= _choices(run_claim, data, given)
-    return Point(data, at, shown, chosen=tuple(name for name in shown if name not in given))
+    shown |= _choices(run_claim, data, stated)
+    return Point(data, at, shown, chosen=tuple(name for name in shown if name not in stated))
 
 
-def _choices(run_claim: RunClaim, data: Json, given: frozenset[str]) -> dict[str, str]:
+def _choices(run_claim: RunClaim, data: Json, stated: frozenset[str]) -> dict[str, str]:
     """What else a point fixes, in words: steps, weights, graph, who takes part, noise, and constants left open."""
     shown = {
         name: "any" for name in run_claim.constants if name in run_claim.measured and name not in data["constants"]
     }
-    shown |= {name: _listed(data["steps"][name]) for name in run_claim.steps if name not in given}
+    shown |= {name: _listed(data["steps"][name]) for name in run_claim.steps if name not in stated}
     weights = {f"p({i + 1})": x for i, x in enumerate(data["p"])}
-    if not given & {"p", *weights}:
+    if not stated & {"p", *weights}:
         shown["p"] = data["p"][0]
-    elif "p" not in given:
-        shown |= {name: x for name, x in weights.items() if name not in given}
+    elif "p" not in stated:
+        shown |= {name: x for name, x in weights.items() if name not in stated}
     if "weights" in data:
         shown["weights"] = _listed(data["weights"]["rows"][0])
     if "graph" in data:

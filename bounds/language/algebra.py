@@ -1,20 +1,78 @@
-"""sympy for formulas: the same objects, all of them `Any` to a type checker.
+"""sympy for formulas: the names that papers use, from one place.
 
-sympy's annotations are partial (`Le(a, b)` may be a relation, a truth value or an integer), so that every line of a
-formula would need an ignore. Papers import from here instead and need none. A name is missing: add a line.
+Relations and extrema are kept as they are written: sympy would try to decide each one as it is made, which is most of
+the time that it takes to read a paper, and would drop a condition that is always true. Otherwise they are the same. A
+name is missing: add it to the import, and to typings/sympy, which says what a type checker knows of it.
 """
 
-from typing import Any, cast
+from __future__ import annotations
 
-import sympy as _untyped  # pyright: ignore[reportMissingTypeStubs]
+import sympy as _sympy
+from sympy import (
+    Abs,
+    And,
+    Expr,
+    Function,
+    IndexedBase,
+    Integer,
+    Not,
+    Poly,
+    Product,
+    Rational,
+    Sum,
+    Symbol,
+    diff,
+    erf,
+    exp,
+    fraction,
+    limit,
+    log,
+    oo,
+    pi,
+    simplify,
+    solve,
+    sqrt,
+    together,
+)
+from sympy import E as e  # a paper's E is the number of local steps
 
-_sympy = cast("Any", _untyped)
+__all__ = [
+    "Abs",
+    "And",
+    "Eq",
+    "Function",
+    "Ge",
+    "Gt",
+    "IndexedBase",
+    "Integer",
+    "Le",
+    "Lt",
+    "Max",
+    "Min",
+    "Ne",
+    "Not",
+    "Poly",
+    "Product",
+    "Rational",
+    "Sum",
+    "Symbol",
+    "diff",
+    "e",
+    "erf",
+    "exp",
+    "fraction",
+    "limit",
+    "log",
+    "oo",
+    "pi",
+    "simplify",
+    "solve",
+    "sqrt",
+    "together",
+]  # fmt: skip
 
-# Relations and extrema are kept as they are written: sympy would try to decide each one as it is made, which is most of
-# the time that it takes to read a paper, and would drop a condition that is always true. Otherwise they are the same.
 
-
-def Eq(left: Any, right: Any, evaluate: bool = False) -> Any:
+def Eq(left: object, right: object, evaluate: bool = False) -> _sympy.Eq:
     """`left` is equal to `right`; kept as it is written.
 
     >>> import fedaudit as fa
@@ -25,7 +83,7 @@ def Eq(left: Any, right: Any, evaluate: bool = False) -> Any:
     return _sympy.Eq(left, right, evaluate=evaluate)
 
 
-def Ge(left: Any, right: Any, evaluate: bool = False) -> Any:
+def Ge(left: object, right: object, evaluate: bool = False) -> _sympy.Ge:
     """`left` is at least `right`; kept as it is written.
 
     >>> import fedaudit as fa
@@ -36,7 +94,7 @@ def Ge(left: Any, right: Any, evaluate: bool = False) -> Any:
     return _sympy.Ge(left, right, evaluate=evaluate)
 
 
-def Gt(left: Any, right: Any, evaluate: bool = False) -> Any:
+def Gt(left: object, right: object, evaluate: bool = False) -> _sympy.Gt:
     """`left` is more than `right`; kept as it is written.
 
     >>> import fedaudit as fa
@@ -47,7 +105,7 @@ def Gt(left: Any, right: Any, evaluate: bool = False) -> Any:
     return _sympy.Gt(left, right, evaluate=evaluate)
 
 
-def Le(left: Any, right: Any, evaluate: bool = False) -> Any:
+def Le(left: object, right: object, evaluate: bool = False) -> _sympy.Le:
     """`left` is at most `right`; kept as it is written.
 
     >>> import fedaudit as fa
@@ -58,7 +116,7 @@ def Le(left: Any, right: Any, evaluate: bool = False) -> Any:
     return _sympy.Le(left, right, evaluate=evaluate)
 
 
-def Lt(left: Any, right: Any, evaluate: bool = False) -> Any:
+def Lt(left: object, right: object, evaluate: bool = False) -> _sympy.Lt:
     """`left` is less than `right`; kept as it is written.
 
     >>> import fedaudit as fa
@@ -69,7 +127,7 @@ def Lt(left: Any, right: Any, evaluate: bool = False) -> Any:
     return _sympy.Lt(left, right, evaluate=evaluate)
 
 
-def Ne(left: Any, right: Any, evaluate: bool = False) -> Any:
+def Ne(left: object, right: object, evaluate: bool = False) -> _sympy.Ne:
     """`left` is other than `right`; kept as it is written.
 
     >>> import fedaudit as fa
@@ -80,7 +138,7 @@ def Ne(left: Any, right: Any, evaluate: bool = False) -> Any:
     return _sympy.Ne(left, right, evaluate=evaluate)
 
 
-def Max(*args: Any, evaluate: bool = False) -> Any:
+def Max(*args: Expr | float, evaluate: bool = False) -> Expr:
     """The largest of its arguments; kept as it is written.
 
     >>> import fedaudit as fa
@@ -91,7 +149,7 @@ def Max(*args: Any, evaluate: bool = False) -> Any:
     return _sympy.Max(*args, evaluate=evaluate)
 
 
-def Min(*args: Any, evaluate: bool = False) -> Any:
+def Min(*args: Expr | float, evaluate: bool = False) -> Expr:
     """The smallest of its arguments; kept as it is written.
 
     >>> import fedaudit as fa
@@ -100,32 +158,3 @@ def Min(*args: Any, evaluate: bool = False) -> Any:
     2
     """
     return _sympy.Min(*args, evaluate=evaluate)
-
-
-And: Any = _sympy.And
-Not: Any = _sympy.Not
-
-Abs: Any = _sympy.Abs
-Function: Any = _sympy.Function
-IndexedBase: Any = _sympy.IndexedBase
-Integer: Any = _sympy.Integer
-Poly: Any = _sympy.Poly
-Product: Any = _sympy.Product
-Rational: Any = _sympy.Rational
-Sum: Any = _sympy.Sum
-Symbol: Any = _sympy.Symbol
-erf: Any = _sympy.erf
-exp: Any = _sympy.exp
-log: Any = _sympy.log
-sqrt: Any = _sympy.sqrt
-
-diff: Any = _sympy.diff
-fraction: Any = _sympy.fraction
-limit: Any = _sympy.limit
-simplify: Any = _sympy.simplify
-solve: Any = _sympy.solve
-together: Any = _sympy.together
-
-e: Any = _sympy.E  # a paper's E is the number of local steps
-oo: Any = _sympy.oo
-pi: Any = _sympy.pi

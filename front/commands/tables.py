@@ -8,9 +8,11 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import TypeVar
 
+from rich.cells import cell_len
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
+from rich.text import Text
 
 from fedaudit.figures.words.numbers import short
 from fedaudit.figures.words.ordinary_points import brief, lead
@@ -76,13 +78,39 @@ def table(move: str, rows: Sequence[Row]) -> None:
 
 
 def _columns(columns: Mapping[str, Callable[[T], str]], rows: Sequence[tuple[str, T]]) -> None:
-    shown = Table(*("id", *columns), box=None, pad_edge=False, header_style="bold")
+    out = console()
+    cells = {"id": [escape(identifier) for identifier, _ in rows]}
+    cells |= {name: [cell(row) for _, row in rows] for name, cell in columns.items()}
+    kept = _fitting(cells, out.width)
+    shown = Table(*kept, box=None, pad_edge=False, header_style="bold")
     shown.columns[0].no_wrap = True
-    for column in shown.columns[1:]:
-        column.overflow = "fold"  # a file name that is cut short cannot be copied
-    for identifier, row in rows:
-        shown.add_row(escape(identifier), *(cell(row) for cell in columns.values()))
-    console().print(shown)
+    for name, column in zip(kept[1:], shown.columns[1:], strict=True):
+        column.overflow = "fold"  # where a single column is wider than the screen: nothing is cut short
+        column.min_width = min(_longest(name, cells[name]), out.width)
+    for texts in zip(*(cells[name] for name in kept), strict=True):
+        shown.add_row(*texts)
+    out.print(shown)
+    if hidden := [name for name in cells if name not in kept]:
+        out.print(f"not shown at this width: {', '.join(hidden)}", style="dim", soft_wrap=True)
+
+
+def _fitting(cells: Mapping[str, Sequence[str]], width: int) -> list[str]:
+    """The columns of a table that no word has to be broken for; others are left out, the last ones first."""
+    kept = list(cells)
+    while len(kept) > 2 and sum(_least(n, cells[n]) + 2 for n in kept) - 2 > width:
+        kept.pop()
+    return kept
+
+
+def _least(name: str, column: Sequence[str]) -> int:
+    """The width that a column needs at least: ids stay on one line."""
+    return max(map(cell_len, column), default=0) if name == "id" else _longest(name, column)
+
+
+def _longest(name: str, column: Sequence[str]) -> int:
+    """The width of the longest word of a column, its heading included."""
+    words = (word for text in (name, *(Text.from_markup(cell).plain for cell in column)) for word in text.split())
+    return max(map(cell_len, words), default=0)
 
 
 def _move(row: Row) -> Move | None:

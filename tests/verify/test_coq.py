@@ -58,6 +58,7 @@ PROVED = (  # statements whose proofs are theorems, end to end
     *("benmansour/lem1", "buttaci/appA-cocoercive", "buttaci/appA-peterpaul", "buttaci/appA-smooth-gap"),
     *("buttaci/appA-strong-second~repaired", "buttaci/appA-young", "buttaci/sec4.4-contraction-order"),
     *("buttaci/sec4.4-fedavg-lower~formula", "buttaci/sec4.4-lower-order", "buttaci/sec4.4-optimal-E", "yuan/lem7"),
+    *("buttaci/lemB.1-kappa", "buttaci/lemC.1-kappa"),
 )
 OF_STATEMENTS = {  # of buttaci/appA-strong-gap
     "without convexity": (r"  strongly_convex mu f ->\n", ""),

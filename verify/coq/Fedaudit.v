@@ -351,7 +351,8 @@ Ltac strictly := try assumption; lazymatch goal with
   | |- 0 < ?a ^ _ => apply pow_lt; strictly
   | |- 0 < root _ ?a => apply root_positive; strictly
   | |- 0 < exp _ => apply exp_pos
-  | _ => first [assumption | lra | (apply Rplus_lt_le_0_compat; [strictly | weakly]) | (apply Rplus_le_lt_0_compat; [weakly | strictly])]
+  | _ => first [assumption | lra | (apply Rplus_lt_le_0_compat; [strictly | weakly]) | (apply Rplus_le_lt_0_compat; [weakly | strictly]) |
+      match goal with H : forall n : nat, 0 < _ n |- _ => apply H end]
   end
 with weakly := try assumption; lazymatch goal with
   | |- 0 <= ?a * ?a => apply Rle_0_sqr
@@ -377,7 +378,8 @@ Ltac same_relation := match goal with
 Ltac extreme := first [apply Rmin_l | apply Rmin_r | apply Rmax_l | apply Rmax_r |
   (eapply Rle_trans; [apply Rmin_l |]; extreme)].
 (* An instance of a fact; what it requires is in the context, perhaps written in another way. *)
-Ltac apply_fact fact := apply fact; first [assumption | strictly | weakly | lra | same_relation].
+Ltac required := first [assumption | strictly | weakly | lra | same_relation].
+Ltac apply_fact fact := apply fact; required.
 Ltac weakly_rested := first [assumption | weakly].
 
 (* --- 5. Upper ends ---------------------------------------------------------------------------------------------- *)

@@ -15,7 +15,7 @@ from ..kernel.core.expression import parse, parse_relation
 from ..kernel.core.rational import Node, Rejected
 from ..kernel.proofs.judgement import Judgement, ordered
 from ..kernel.proofs.vectors.settings import SETTINGS
-from .formulas import COUNTS, Formulas, Untranslated, line, word
+from .real_formulas import COUNTS, Formulas, Untranslated, line, word
 from .terms import real
 
 __all__ = ["refutation", "theorem"]
@@ -34,7 +34,6 @@ FACTS = {  # the library's theorem for an elementary fact, of its values in the 
     "root": "root_power",
     "power_monotone": "power_monotone",
     "power_positive": "power_positive",
-    "power_le_base": "power_le_base",
 }
 
 
@@ -103,7 +102,7 @@ class _Writer:
         constants = cast("Mapping[str, str]", instance["constants"])
         if instance["kind"] != "points" or instance["d"] != 1 or parabola["kind"] != "quadratic":
             raise Untranslated("an instance of another kind")
-        if set(self.vectors) - set(points) or set(self._symbols()) - set(constants):
+        if set(self.vectors) - set(points) or set(self._symbols()) - set(constants) or self.forms.indexed:
             raise Untranslated("an instance that does not say everything")
         a, b = (_number(cast("list[object]", parabola[part])) for part in "Ab")
         values = [f"({_number(cast('list[object]', instance[points[x]]))} : line)" for x in sorted(self.vectors)]
@@ -116,13 +115,15 @@ class _Writer:
 
     def _symbols(self) -> dict[str, str]:
         """Numbers that the statement speaks of, and their domains: positions in `binders`."""
-        own = {n: d for n, d in self.symbols.items() if n not in self.forms.texts and n not in self.claim.choose}
+        spoken = {*self.forms.texts, *self.forms.indexed, *self.claim.choose}
+        own = {n: d for n, d in self.symbols.items() if n not in spoken}
         return dict(sorted(own.items(), key=lambda entry: entry[1] in COUNTS))
 
     def _stated(self) -> tuple[str, str]:
         """What the statement is about, and its hypotheses with its conclusion."""
-        claim, forms, symbols = self.claim, self.forms, self._symbols()
+        claim, forms = self.claim, self.forms
         conclusion = " /\\\n  ".join(f"({forms.relation(r)})" for r in claim.then)
+        symbols, indexed = self._symbols(), sorted(forms.indexed)
         numbers = [word(n) for n, d in symbols.items() if d not in COUNTS]
         counts = [word(n) for n, d in symbols.items() if d in COUNTS]
         hypotheses = [f"0 < {word(n)}" for n, d in symbols.items() if d == "positive"]
@@ -130,6 +131,9 @@ class _Writer:
         hypotheses += [f"(1 <= {word(n)})%nat" for n, d in symbols.items() if d == "count"]
         binders = f"({' '.join(numbers)} : R)" if numbers else ""
         binders += f" ({' '.join(counts)} : nat)" if counts else ""
+        binders += f" ({' '.join(map(word, indexed))} : nat -> R)" if indexed else ""
+        signs = {"positive": "0 <", "nonnegative": "0 <="}
+        hypotheses += [f"(forall n, {signs[d]} {word(x)} n)" for x in indexed if (d := self.symbols[x]) in signs]
         if claim.setting != "scalar":
             binders = f"(S : space) (f : S -> R) (g : S -> S) ({' '.join(sorted(self.vectors))} : S) {binders}"
             hypotheses += self._assumed()
@@ -269,6 +273,11 @@ class _Writer:
                 f"pose proof (power_product ({x}) ({y}) {exponent}) as H_. "
                 f"replace (({x}) * ({y})) with ({product}) in H_ by fractions. rewrite ?pow1 in H_. lra."
             )
+        if name == "power_le_base" and isinstance(values[1], str):
+            base = self.forms.text_of(self.forms.form(values[0]))
+            required = " ".join(["ltac:(required)"] * 3)
+            instance = f"power_le_base {base} {word(values[1])} {required}"
+            return f"pose proof ({instance}) as H_. first [exact H_ | same_relation]."
         if name not in FACTS:
             raise Untranslated(name)
         return f"apply_fact {FACTS[name]}."

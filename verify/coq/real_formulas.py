@@ -102,6 +102,7 @@ class Formulas(Forms):
     """The kernel's normal forms, with Coq's text for every atom in them; `texts`: of symbols that are no variables."""
 
     texts: dict[str, str] = field(default_factory=dict[str, str])
+    indexed: set[str] = field(default_factory=set[str])  # quantities of one index
 
     def tree(self, tree: Tree) -> str:
         """A formula. Sums, products and whole powers are as they are written, everything else in its normal form."""
@@ -140,6 +141,16 @@ class Formulas(Forms):
         if (kind := self.domain(name)) in ("", "client", "integer"):
             raise Untranslated(name)
         return f"INR {word(name)}" if kind in COUNTS else word(name)
+
+    def _at(self, tree: Op) -> Form:
+        made = Forms._at(self, tree)
+        head, *indices = map(str, tree.args)
+        if len(indices) != 1 or self.domain(indices[0]) not in COUNTS:
+            raise Untranslated("a quantity at another index than a letter")
+        (((key, _),),) = made.top
+        self.texts[key] = f"({word(head)} {word(indices[0])})"
+        self.indexed.add(head)
+        return made
 
     def _applied(self, name: str, parts: list[Form], sign: str) -> Form:
         made = Forms._applied(self, name, parts, sign)

@@ -392,7 +392,7 @@ def test_the_pages_of_a_file_say_what_was_not_checked(folder, capsys):
         assert "worst cases, the repair and the figure are as the file says; none of them was checked again" in text
         for heading in ("<h3>Worst cases", "<h2>Lint"):
             assert f"{heading} {unchecked}</" in text
-        assert f"{'follows' if name == PROVED else 'not-derived'} {unchecked}" in text
+        assert f"{'The claim follows' if name == PROVED else 'Not derived'} {unchecked}" in text
     assert '<span class="verdict proved">proved</span> <span class="mark">(replayed)</span>' in page(folder, PROVED)
     assert f"<td>survived {mark}</td>" in page(folder, PROVED)
     assert f"without it: <b>survives</b> {mark}" in " ".join(page(folder, SURVIVED).split())

@@ -31,6 +31,9 @@ class Basic:
     is_Integer: bool
     is_Rational: bool
     is_Symbol: bool
+    is_Atom: bool
+    is_Float: bool
+    is_Relational: bool
     is_Function: bool
     is_number: bool
     def __eq__(self, other: object) -> bool: ...  # 0 and 1 are expressions, too

@@ -25,7 +25,7 @@ from fedaudit.bounds.papers.yuan.theorems import BOUND_2, UNIT, bound_3
 from fedaudit.bounds.proofs.derivation_check import derive
 from fedaudit.cli import main
 from fedaudit.verify import kernel
-from fedaudit.verify.experiments.formulas import values
+from fedaudit.verify.experiments.bound_arrays import values
 from fedaudit.verify.experiments.yuan.rates import crossings, table_1
 from fedaudit.verify.moves.audit import derive_row, hunt_row, verify_row
 from fedaudit.verify.pictures.curves import curves

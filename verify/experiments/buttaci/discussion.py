@@ -18,7 +18,7 @@ from ...search.seeds import seed_for
 from ...search.tree_arrays import Array
 from .. import Outcome, TableRow
 from ..displays import Answer, Claim, Display, Rebuilt, table
-from ..formulas import values
+from ..bound_arrays import values
 from . import speed
 
 WHERE = "section 4.4"

@@ -14,7 +14,7 @@ from ...search.seeds import seed_for
 from ...search.tree_arrays import Array
 from .. import Outcome, TableRow
 from ..displays import Answer, Claim, Display, Rebuilt, table
-from ..formulas import values
+from ..bound_arrays import values
 from .rates import Row, table_1
 
 WHERE = "section 1.2, table 1"

@@ -12,7 +12,7 @@ from fedaudit.bounds.catalogue.discovery import catalogue, statement
 from fedaudit.bounds.formulas.printer import latex_form
 
 from ...search.tree_arrays import Array
-from ..formulas import values
+from ..bound_arrays import values
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -419,7 +419,7 @@ def pl_step() -> Known:
     )
 
 
-theta = Symbol("theta", positive=True)  # min(1, μ η̃)
+theta = Symbol("zeta", positive=True)  # min(1, μ η̃); theta is the weight of the l1 norm in this paper
 
 
 @cache

@@ -176,7 +176,6 @@ def test_noise_gradients_and_heterogeneity_bring_their_assumptions(tmp_path: Pat
         (["notes.txt"], "expected one that ends in .py"),
         (["none/mine.py"], "expected a file in a folder that exists"),
         (["mine.py", "--method", "fedpro"], "do: did you mean fedprox?"),
-        (["mine.py", "--method", "per-fedavg"], "got per-fedavg, which uses noisy_hess"),
     ],
 )
 def test_what_it_refuses_is_one_line_and_nothing_is_written(

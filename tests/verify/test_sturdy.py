@@ -271,7 +271,7 @@ def test_the_report_says_where_a_counterexample_goes_on_refuting(tmp_path: Path)
     )
     text = (tmp_path / "pages" / "benmansour-rem7.html").read_text(encoding="utf-8")
     assert "refutes it on longer runs too: T = 2; T = 4; T = 8; T = 16." in text
-    assert "Still longer runs: holds &amp; holds." in text
+    assert "On still longer runs it holds &amp; holds." in text
     assert "<bdi>benmansour/&lt;b&gt;</bdi> too" in text
 
 

@@ -19,7 +19,8 @@ from fedaudit.verify.results.file_names import is_calibration, is_printed
 __all__ = ["Card", "about", "cards", "is_theorem", "weight"]
 
 ABOUT = re.compile(r'(?P<authors>.+?), "(?P<title>.+?)"(?P<where>.*)', re.DOTALL)
-THEOREMS = ("thm", "cor", "prop")
+# A theorem or a part of it: `thm4.1-II`, `prop3.4-upper`; `thm4.5-sgd` is what the text says of it afterwards.
+THEOREM = re.compile(r"(thm|cor|prop)[A-Z]?\.?\d+(\.\d+)?(-(I+|[a-z]|lower|upper))?")
 SMALL = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 
 
@@ -63,7 +64,7 @@ def _card(name: str, rows: Sequence[Mapping[str, object]], verdicts: Sequence[st
             f"{len(printed)} textbook theorems whose worst cases are known: the tool is tried on them.",
         )
     else:
-        sentence = _sentence([(_class(str(row["id"])), str(row["verdict"])) for row in printed])
+        sentence = _sentence([(str(row["id"]), str(row["verdict"])) for row in printed])
     counted = tuple((verdict, by[verdict]) for verdict in verdicts if by[verdict])
     return Card(name, title, authors, where, sentence, counted, is_calibration(name))
 
@@ -75,27 +76,36 @@ def is_theorem(identifier: str) -> bool:
 
 def _class(identifier: str) -> str:
     label = identifier.partition("/")[2]
-    return "theorem" if label.startswith(THEOREMS) else "lemma" if label.startswith("lem") else "display"
+    if THEOREM.fullmatch(label):
+        return "theorem"
+    return "lemma" if label.startswith("lem") else "display"
 
 
 def _sentence(statements: Sequence[tuple[str, str]]) -> str:
-    """What became of the theorems, then of what else is printed."""
-    of = {word: [verdict for kind, verdict in statements if kind == word] for word in ("theorem", "lemma", "display")}
-    fell = {word: verdicts.count("refuted") for word, verdicts in of.items()}
-    theorems, others = len(of["theorem"]), [_many(fell[word], word) for word in ("lemma", "display") if fell[word]]
+    """What became of the theorems, each of which falls with any of its parts, then of what else is printed."""
+    theorem: dict[str, list[str]] = {}
+    fell = {"lemma": 0, "display": 0, "theorem": 0}
+    for identifier, verdict in statements:
+        if is_theorem(identifier):
+            theorem.setdefault(identifier.partition("-")[0], []).append(verdict)
+        else:
+            fell[_class(identifier)] += verdict == "refuted"
+    fell["theorem"] = sum("refuted" in verdicts for verdicts in theorem.values())
+    proved = sum(set(verdicts) == {"proved"} for verdicts in theorem.values())
+    theorems, others = len(theorem), [_many(fell[word], word) for word in ("lemma", "display") if fell[word]]
     if not theorems:
         falls = "falls" if sum(fell.values()) == 1 else "fall"
         return f"{' and '.join(others)} {falls} as printed.".capitalize() if others else ""
     if fell["theorem"] == theorems:
-        first = "The theorem falls as printed" if theorems == 1 else f"All {_number(theorems)} theorems fall as printed"
+        first = f"{_every(theorems)} {'falls' if theorems == 1 else 'fall'} as printed"
     elif fell["theorem"]:
         first = (
             f"{_number(fell['theorem'])} of {_number(theorems)} theorems fall{'s' * (fell['theorem'] == 1)} as printed"
         )
-    elif of["theorem"].count("proved") == theorems:
-        first = "The theorem is proved" if theorems == 1 else f"All {_number(theorems)} theorems are proved"
+    elif proved == theorems:
+        first = f"{_every(theorems)} {'is' if theorems == 1 else 'are'} proved"
     else:
-        first = f"No theorem falls: {_number(of['theorem'].count('proved'))} of {_number(theorems)} are proved"
+        first = f"No theorem falls: {_number(proved)} of {_number(theorems)} are proved"
     first = first[:1].upper() + first[1:]
     if not others:
         return f"{first}."
@@ -103,6 +113,10 @@ def _sentence(statements: Sequence[tuple[str, str]]) -> str:
     if fell["theorem"]:
         return f"{first}, and so {'does' if number == 1 else 'do'} {' and '.join(others)}."
     return f"{first}, but {' and '.join(others)} of the proofs {'falls' if number == 1 else 'fall'} as printed."
+
+
+def _every(theorems: int) -> str:
+    return {1: "The theorem", 2: "Both theorems"}.get(theorems, f"All {_number(theorems)} theorems")
 
 
 def _many(number: int, word: str) -> str:

@@ -533,8 +533,9 @@ def test_the_index_says_of_prints_alone_that_no_repair_is_known(name, verdict, r
 
 
 def test_a_card_says_in_one_sentence_what_became_of_the_theorems():
-    def sentence(**verdicts):
-        rows = [{"id": f"mine/{label}", "paper": "mine", "verdict": verdict} for label, verdict in verdicts.items()]
+    def sentence(parts=None, **verdicts):
+        labels = {**verdicts, **(parts or {})}
+        rows = [{"id": f"mine/{label}", "paper": "mine", "verdict": verdict} for label, verdict in labels.items()]
         return cards(rows, ("refuted", "proved"))[0].sentence
 
     assert sentence(thm1="proved", thm2="proved", thm3="proved", lem1="refuted") == (
@@ -544,6 +545,12 @@ def test_a_card_says_in_one_sentence_what_became_of_the_theorems():
         "One of two theorems falls as printed, and so does one display."
     )
     assert sentence(eq1="refuted") == "One display falls as printed."
+    assert sentence(thm1="refuted", cor2="refuted") == "Both theorems fall as printed."
+    two_parts = {"thm4.1-I": "proved", "thm4.1-II": "refuted", "thm4.2": "proved"}
+    assert sentence(two_parts) == "One of two theorems falls as printed."
+    assert sentence({"thm4.5": "proved", "thm4.5-sgd": "refuted"}) == (
+        "The theorem is proved, but one display of the proofs falls as printed."
+    )
 
 
 def test_what_is_printed_is_counted_apart_from_readings_and_calibration():

@@ -4,9 +4,6 @@ The server's strategies of Flower, the recipe in the docstring of its FedProx, s
 are run on the tasks of `conform`, as they are installed. What is not installed is said, and the others go on.
 """
 
-# flwr, fedlab and torch are extras.
-# pyright: reportMissingImports=false
-
 from __future__ import annotations
 
 import copy

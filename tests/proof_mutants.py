@@ -1,9 +1,5 @@
 """Proofs with one thing changed: a printed constant, a relation, a multiplier. What is false is never proved."""
 
-# sympy is annotated only in part.
-# pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
-# pyright: reportUnknownArgumentType=false, reportAttributeAccessIssue=false, reportArgumentType=false
-
 from __future__ import annotations
 
 from collections import Counter

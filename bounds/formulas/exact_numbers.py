@@ -3,10 +3,6 @@
 A scope says what names and indexed quantities are; `Missing` names the first one that it does not know.
 """
 
-# python-flint's operators are annotated for its own types alone.
-# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
-# pyright: reportUnknownParameterType=false, reportUnknownLambdaType=false, reportOperatorIssue=false
-
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence

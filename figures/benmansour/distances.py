@@ -1,6 +1,5 @@
 """How far FedSoftMax's weights are from p over the rounds: a panel per step size, against 1/t."""
 
-# pyright: reportUnknownMemberType=false
 # matplotlib's stubs leave the keyword arguments of its methods untyped.
 from __future__ import annotations
 

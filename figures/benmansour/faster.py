@@ -1,6 +1,5 @@
 """The gap of FedSoftMax and of FedAvg over the rounds, for clients with one minimiser and with many."""
 
-# pyright: reportUnknownMemberType=false
 # matplotlib's stubs leave the keyword arguments of its methods untyped.
 from __future__ import annotations
 

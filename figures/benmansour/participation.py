@@ -1,6 +1,5 @@
 """Which clients have the ten largest weights, round by round."""
 
-# pyright: reportUnknownMemberType=false
 # matplotlib's stubs leave the keyword arguments of its methods untyped.
 from __future__ import annotations
 

@@ -1,8 +1,5 @@
 """Terms of a claim as LaTeX: a tree becomes an expression that nobody evaluates, and the one printer writes it."""
 
-# sympy is annotated only in part (2026-11).
-# pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
-
 from __future__ import annotations
 
 from collections.abc import Sequence

@@ -1,6 +1,5 @@
 """Several methods over the rounds, on one logarithmic scale: panels side by side."""
 
-# pyright: reportUnknownMemberType=false
 # matplotlib's stubs leave the keyword arguments of its methods untyped.
 from __future__ import annotations
 

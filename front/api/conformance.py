@@ -1,8 +1,5 @@
 """`fa.conform`: is this code the stated algorithm?"""
 
-# sympy ships no type stubs (2026-11).
-# pyright: reportMissingTypeStubs=false
-
 from __future__ import annotations
 
 import os

@@ -1,8 +1,5 @@
 """`fa.simulate`: a method on one's own problem data. Plain arrays or functions in, named arrays out; no kernel."""
 
-# sympy ships no type stubs (2026-11).
-# pyright: reportMissingTypeStubs=false
-
 from __future__ import annotations
 
 import difflib

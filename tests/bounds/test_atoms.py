@@ -1,10 +1,5 @@
 """Premises that are shown: what holds is accepted, every mutant is refused, normal forms agree with numbers."""
 
-# sympy and python-flint are annotated only in part.
-# pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
-# pyright: reportUnknownArgumentType=false, reportAttributeAccessIssue=false, reportArgumentType=false
-# pyright: reportUnknownLambdaType=false, reportOperatorIssue=false
-
 import subprocess
 import sys
 from dataclasses import replace

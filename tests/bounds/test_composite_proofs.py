@@ -1,9 +1,5 @@
 """Proofs about f + g: stationary points, conjugates, the proximal PL inequality for every mu, the least value of F."""
 
-# sympy and python-flint are annotated only in part.
-# pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
-# pyright: reportUnknownArgumentType=false, reportAttributeAccessIssue=false, reportArgumentType=false
-
 from dataclasses import replace
 from typing import Any
 

@@ -1,9 +1,5 @@
 """Two groups of parabolas in proofs: the lower bounds of the thesis, and what the construction does not say."""
 
-# sympy and python-flint are annotated only in part.
-# pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
-# pyright: reportUnknownArgumentType=false, reportAttributeAccessIssue=false, reportArgumentType=false
-
 from dataclasses import replace
 
 import pytest

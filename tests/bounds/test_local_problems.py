@@ -1,9 +1,5 @@
 """Proximal points of the losses that clients draw: what holds is accepted, in the mean or on every path, no more."""
 
-# sympy and python-flint are annotated only in part.
-# pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
-# pyright: reportUnknownArgumentType=false, reportAttributeAccessIssue=false, reportArgumentType=false
-
 from dataclasses import replace
 from typing import Any
 

@@ -1,10 +1,5 @@
 """Lemma B.8 from independence: sums with any weights, whose variances add."""
 
-# sympy and python-flint are annotated only in part.
-# pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
-# pyright: reportUnknownArgumentType=false, reportAttributeAccessIssue=false, reportArgumentType=false
-# pyright: reportOperatorIssue=false
-
 from dataclasses import replace
 
 import pytest

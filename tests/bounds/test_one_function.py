@@ -1,9 +1,5 @@
 """Clients that share one function: Jensen's inequality, and devices without dissimilarity."""
 
-# sympy and python-flint are annotated only in part.
-# pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
-# pyright: reportUnknownArgumentType=false, reportAttributeAccessIssue=false, reportArgumentType=false
-
 from dataclasses import replace
 
 import pytest

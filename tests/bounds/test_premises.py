@@ -1,10 +1,5 @@
 """Premises of derivations on simulated runs: true ones hold, a false one is a finding that the kernel confirms."""
 
-# sympy ships no type stubs (2026-11).
-# pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
-# pyright: reportUnknownArgumentType=false, reportAttributeAccessIssue=false, reportArgumentType=false
-# pyright: reportOperatorIssue=false
-
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping

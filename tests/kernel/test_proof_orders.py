@@ -1,8 +1,5 @@
 """Orders of growth as proofs: those of the catalogue are accepted; attacks on the kernel's rule `order` are not."""
 
-# certificates are nested lists and objects, whose types say little
-# pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false
-
 from __future__ import annotations
 
 import copy

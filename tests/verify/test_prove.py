@@ -1,9 +1,5 @@
 """`fedaudit prove`: what is found alone, that the kernel decides it, and that nothing is found for what is false."""
 
-# sympy ships no type stubs (2026-11).
-# pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
-# pyright: reportUnknownArgumentType=false, reportAttributeAccessIssue=false
-
 from __future__ import annotations
 
 import json

@@ -1,10 +1,5 @@
 """Multipliers by a linear programme, and smaller coefficients for lines of a proof; the kernel has the last word."""
 
-# sympy is annotated only in part.
-# pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
-# pyright: reportUnknownArgumentType=false, reportAttributeAccessIssue=false, reportArgumentType=false
-# pyright: reportOperatorIssue=false
-
 import json
 from collections.abc import Sequence
 from dataclasses import replace

@@ -6,9 +6,6 @@ proof alone that a premise sets equal to a formula is read as that formula: the 
 others are tried with it. A premise about anything else is not measured, and the row says why.
 """
 
-# sympy ships no type stubs (2026-11).
-# pyright: reportMissingTypeStubs=false
-
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence, Set

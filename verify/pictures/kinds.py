@@ -1,7 +1,5 @@
 """What pictures are drawn from: data classes, each of one kind of picture. Everything in them was computed."""
 
-# sympy is annotated only in part (2026-11).
-# pyright: reportMissingTypeStubs=false
 from __future__ import annotations
 
 from collections.abc import Mapping

@@ -1,8 +1,5 @@
 """Rational solutions of linear systems in the columns that a solver in floats has chosen."""
 
-# flint has no types of its own (2026-11).
-# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
-
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence

@@ -1,9 +1,5 @@
 """What `check` answers: both sides along the recorded indices, the constants, and what an excess is due to."""
 
-# sympy is annotated only in part (2026-11).
-# pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
-# pyright: reportUnknownArgumentType=false
-
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping

@@ -4,10 +4,6 @@ Floats, one run or several: what comes out is evidence about this run. A bound t
 the kernel (`fedaudit hunt` looks for an exact counterexample); a bound that it meets is not proved by it.
 """
 
-# sympy is annotated only in part (2026-11).
-# pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
-# pyright: reportUnknownArgumentType=false
-
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence

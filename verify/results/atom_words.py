@@ -3,9 +3,6 @@
 Formulas stand between dollar signs, as LaTeX, so that a page, a terminal and a LaTeX document print one sentence.
 """
 
-# sympy is annotated only in part (2026-11).
-# pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false
-
 from __future__ import annotations
 
 import re

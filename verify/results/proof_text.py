@@ -5,10 +5,6 @@ the printed one if it is another. Formulas inside a sentence stand between dolla
 line 5.
 """
 
-# sympy is annotated only in part: Eq(...) may be an Integer to a type checker, and most methods return unknowns.
-# pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
-# pyright: reportUnknownArgumentType=false
-
 from __future__ import annotations
 
 import re

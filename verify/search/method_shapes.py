@@ -1,9 +1,5 @@
 """Sizes, losses and noise that are tried for a method, before a statement's own conditions add to them."""
 
-# sympy ships no type stubs (2026-11).
-# pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
-# pyright: reportUnknownArgumentType=false
-
 from __future__ import annotations
 
 from typing import Any

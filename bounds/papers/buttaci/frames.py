@@ -1,10 +1,5 @@
 """What the names of the thesis's proofs mean on a run of its methods, and what the assumptions give at once."""
 
-# sympy is annotated only in part: Eq(...) may be an Integer to a type checker, and most methods return unknowns.
-# pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
-# pyright: reportUnknownArgumentType=false, reportArgumentType=false, reportAttributeAccessIssue=false
-# pyright: reportOperatorIssue=false, reportCallIssue=false, reportIndexIssue=false
-
 from dataclasses import dataclass
 
 from sympy import Eq, Function, Ge, Le, Sum, Symbol

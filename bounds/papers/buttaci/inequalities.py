@@ -1,10 +1,5 @@
 """Appendix A: the inequalities that the thesis's proofs lean on, as statements about functions and vectors."""
 
-# sympy is annotated only in part: Eq(...) may be an Integer to a type checker, and most methods return unknowns.
-# pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
-# pyright: reportUnknownArgumentType=false, reportArgumentType=false, reportAttributeAccessIssue=false
-# pyright: reportOperatorIssue=false, reportCallIssue=false, reportReturnType=false
-
 from typing import Any
 
 from sympy import Expr, Function, IndexedBase, Sum, Symbol, sqrt

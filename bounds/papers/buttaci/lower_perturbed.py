@@ -1,12 +1,5 @@
 """Perturbed method, lower bound on the two-group quadratic: theorem 4.5, appendix C.4."""
 
-# sympy is annotated only in part: Eq(...) may be an Integer to a type checker, and most methods return unknowns.
-# pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
-# pyright: reportUnknownArgumentType=false, reportUnknownLambdaType=false, reportUnknownParameterType=false
-# pyright: reportArgumentType=false, reportReturnType=false, reportAssignmentType=false
-# pyright: reportAttributeAccessIssue=false, reportOperatorIssue=false, reportCallIssue=false
-# pyright: reportIndexIssue=false
-
 from dataclasses import replace
 from typing import Any
 

@@ -4,12 +4,6 @@ dtr = tr(L~ - L) = sum of the differences of the eigenvalues. The weights on dif
 pair's weight stands twice in the trace and four times in tr (L~ - L)^2.
 """
 
-# sympy is annotated only in part: Eq(...) may be an Integer to a type checker, and most methods return unknowns.
-# pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
-# pyright: reportUnknownArgumentType=false, reportUnknownParameterType=false, reportArgumentType=false
-# pyright: reportOperatorIssue=false, reportAttributeAccessIssue=false, reportReturnType=false
-# pyright: reportIndexIssue=false
-
 from sympy import Eq, Expr, Function, Ge, IndexedBase, Le, Sum, Symbol, sqrt
 
 from ...decide.facts import sum_next

@@ -1,10 +1,5 @@
 """Lemma B.8: the second moment of a weighted sum of independent vectors, one step at a time."""
 
-# sympy is annotated only in part: Eq(...) may be an Integer to a type checker, and most methods return unknowns.
-# pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
-# pyright: reportUnknownArgumentType=false, reportArgumentType=false, reportCallIssue=false, reportOperatorIssue=false
-# pyright: reportAttributeAccessIssue=false, reportReturnType=false
-
 from sympy import E as e
 from sympy import Eq, Expr, Function, Ge, Sum, Symbol
 

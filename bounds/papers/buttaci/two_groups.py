@@ -1,9 +1,5 @@
 """What the names of appendices B.4 and C.4 mean: means of the two groups of parabolas, along their line."""
 
-# sympy is annotated only in part: Eq(...) may be an Integer to a type checker, and most methods return unknowns.
-# pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
-# pyright: reportUnknownArgumentType=false, reportArgumentType=false, reportCallIssue=false, reportOperatorIssue=false
-
 from dataclasses import dataclass
 from functools import cache
 from typing import Any

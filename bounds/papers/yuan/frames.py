@@ -1,9 +1,5 @@
 """What the names of lemmas 4, 7 and of theorem 2 mean: a proximal step, directions of sampled devices, a round."""
 
-# sympy ships no type stubs (2026-11).
-# pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
-# pyright: reportUnknownArgumentType=false
-
 from sympy import Function, IndexedBase, Symbol
 
 from ...language.method import Method

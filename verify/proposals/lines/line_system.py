@@ -3,9 +3,6 @@
 Every equation that defines an atom is used as its definition, so that only inequalities are left to be multiplied.
 """
 
-# flint has no types of its own (2026-11).
-# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
-
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence

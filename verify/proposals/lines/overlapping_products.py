@@ -4,9 +4,6 @@ They make fewer columns than all products that share one term, so that products 
 inequalities between fractions whose denominators differ, and of what was multiplied with a bound that is a sum itself.
 """
 
-# flint has no types of its own (2026-11).
-# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
-
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping

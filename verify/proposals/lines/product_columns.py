@@ -4,9 +4,6 @@ Polynomials are arrays here: a monomial is a row of exponents, and its key is a 
 keys of a product are sums too.
 """
 
-# flint has no types of its own (2026-11).
-# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
-
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence

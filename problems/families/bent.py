@@ -77,7 +77,7 @@ def root(p: Array, a: Array, m: Array, lo: Array, hi: Array, c: Array) -> Fracti
         inside = below <= 0 <= above or (left == knots[0] and below > 0) or (right == knots[-1] and above < 0)
         if inside and above != below:
             return left - below * (right - left) / (above - below)
-    return Fraction(0)
+    return knots[1]  # flat everywhere: any point will do, and the arrays take the first knot
 
 
 LOSS = BentLoss()

@@ -1113,7 +1113,7 @@ def curved(draw: Any, method: Method) -> dict[str, Any]:
     base, eta, turn = [spline() for _ in range(d)], [spline() for _ in range(d)], point()
     clients = [{"kind": "curves", "base": base, "eta": eta, "a": point(), "b": point(), "turn": turn} for _ in range(C)]
     quiet, noise = {"kind": "none"}, {"v": [point() for _ in range(C)]} if noisy else {}
-    noise |= {"h": [point() for _ in range(C)]} if noisy and draw(st.booleans()) else {}
+    noise |= {"h": [point() for _ in range(C)]} if noisy and method.uses("noisy_hess") and draw(st.booleans()) else {}
     return {
         "C": C, "d": d, "E": E, "T": T, "p": text([Fraction(1, C)] * C), "w0": point(), "constants": {},
         "parameters": {"alpha": str(draw(above)), "beta": str(draw(above) / 4)}, "clients": clients,

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from places import TESTS
 
+import fedaudit as fa
 from fedaudit.bounds.catalogue.discovery import statement
 from fedaudit.verify import kernel
 from fedaudit.verify.experiments import experiment
@@ -23,6 +24,11 @@ def test_golden_certificates(path: Path) -> None:
     certificate = json.loads(path.read_text())
     assert certificate["claim"] == lower(statement(certificate["statement"])).claim
     assert kernel.check(certificate)
+
+
+def test_a_figure_may_read_the_last_relation_of_a_chain_alone() -> None:
+    """Q at an eigenvector needs a drawn vector, although no other relation is read with it."""
+    assert fa.plot("buttaci/sec3.1-quadratic-form").figure.axes
 
 
 def test_the_homogeneity_of_three_clients_by_hand() -> None:

@@ -26,7 +26,8 @@ class Graph(Setting):
     def genes(self, reading: Reading, shape: Shape) -> Sequence[Gene]:
         signs = "nonnegative" if ["nonnegative_weights"] in reading.claim["let"] else "real"
         weights = Gene("weight", signs, (shape["C"] * (shape["C"] - 1) // 2,))
-        return [weights, Gene("v", "real", (shape["C"],))] if reading.uses("form") else [weights]
+        read = reading.uses("form") or reading.uses("eigenform")  # a figure may read one relation of a chain alone
+        return [weights, Gene("v", "real", (shape["C"],))] if read else [weights]
 
     def measure(self, reading: Reading, shape: Shape, genome: Genome, known: Table) -> Table:
         A = from_pairs(_weights(shape, genome), shape["C"])

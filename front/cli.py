@@ -17,7 +17,6 @@ from fedaudit.output import JsonObject
 from . import recorded_runs
 from .commands import export, reproduce, show
 from .commands import prove as proving
-from .commands import tighten as tighter
 from .commands import worst as worst_case
 from .errors import UserError, crash
 from .grammar import HELP, PICTURES, RUNS, parser, with_values
@@ -107,7 +106,6 @@ def _dispatch(given: Sequence[str]) -> int:
         "export": _export,
         "bound": _bound,
         "worst": _worst,
-        "tighten": _tighten,
         "check": _check,
         "conform": _conform,
         "prove": _prove,
@@ -222,24 +220,6 @@ def _worst(arguments: argparse.Namespace) -> int:
     if arguments.json:
         return print_json([one.row() for one in found])
     print("\n".join([worst_case.as_text(claim, found, arguments.measure is not None), *files]))
-    return 0
-
-
-def _tighten(arguments: argparse.Namespace) -> int:
-    from .progress import progress
-    from .running.runner import one_thread
-
-    one_thread()
-    out, name = None if arguments.out is None else output_path(arguments.out), str(arguments.selectors[0])
-    if out is not None and (out.is_dir() or not out.parent.is_dir()):
-        raise UserError(f"--out {out}", "a file in a folder that exists", "make the folder first")
-    with progress("tighten", [name], 1):
-        row = tighter.asked(name, worst=not arguments.no_worst)
-    if out is not None:
-        tighter.kept(row, out)
-    if arguments.json:
-        return print_json([row])
-    print(tighter.as_text(row, out))
     return 0
 
 

@@ -9,7 +9,6 @@ from typing import Any, NoReturn
 from . import recorded_runs
 from .commands import export, reproduce, show
 from .commands import prove as proving
-from .commands import tighten as tighter
 from .commands import worst as worst_case
 from .errors import UserError
 
@@ -101,7 +100,6 @@ HELP = {
     "hunt": "can it be broken?",
     "audit": "all moves on every statement; writes a folder with index.html",
     "prove": "look for a proof that nobody wrote, and let the kernel decide it",
-    "tighten": "the smallest constants for which the proof of a bound goes through, as a statement of its own",
     "certify": "check counterexamples, proofs and worst cases again, exactly",
     "check": "a recorded run against a bound, term by term",
     "conform": "is this code the stated algorithm? a recorded run against its rules, and what it is instead",
@@ -166,9 +164,6 @@ def parser() -> Parser:
     sub = command("conform", epilog=recorded_runs.CONFORM, formatter_class=argparse.RawDescriptionHelpFormatter)
     recorded_runs.conform_arguments(sub)
     _values(sub)
-
-    sub = command("tighten", epilog=tighter.ABOUT, formatter_class=argparse.RawDescriptionHelpFormatter)
-    tighter.arguments(sub)
 
     sub = command("prove", epilog=proving.ABOUT, formatter_class=argparse.RawDescriptionHelpFormatter)
     proving.arguments(sub)

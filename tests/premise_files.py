@@ -6,11 +6,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import cache
 
+from single_premises import Single, singles
+
 from fedaudit.bounds.catalogue.discovery import find
 from fedaudit.bounds.language.statement import Statement
 from fedaudit.bounds.proofs.argument import argued, knowns_of
 from fedaudit.bounds.proofs.premise_identity import Average, Shown
-from fedaudit.verify.proposals.single_premises import Single, singles
 
 
 @cache

@@ -31,7 +31,6 @@ from ..lint.claim_language import long_number
 from .statement_services import Statement
 
 LONGEST_ID = 200
-_USERS: dict[str, ModuleType] = {}  # the files of users that were read, by path
 
 
 @cache
@@ -264,7 +263,6 @@ def _loaded(name: str) -> ModuleType:
     try:
         with _beside(path):
             spec.loader.exec_module(module)
-        _USERS[str(path.resolve())] = module
     except (Exception, SystemExit) as error:  # the user's own code: any failure is theirs to see, in one line
         raise UserError(_failure(error, path)) from error
     return module
@@ -292,11 +290,6 @@ def _failure(error: BaseException, path: Path) -> str:
     if isinstance(error, SystemExit):
         return f"{where}: got an exit, expected statements; do: remove it"
     return f"{where}: got {crash(error)[0]}, expected statements; do: mend this line"
-
-
-def users_modules() -> tuple[ModuleType, ...]:
-    """The files of users that were read, the last one first."""
-    return tuple(reversed(_USERS.values()))
 
 
 @contextmanager

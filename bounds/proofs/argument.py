@@ -31,11 +31,6 @@ def walk(given: Sequence[Given]) -> Iterator[Given]:
             yield from walk(item.given if isinstance(item, Step) else (*item.base, *item.step))
 
 
-def resting_on(step: Step) -> Iterator[Given]:
-    """Everything that a step rests on."""
-    return walk(step.given)
-
-
 def knowns_of(argument: Argument) -> Iterator[Known]:
     return (item for item in walk(argument.steps) if isinstance(item, Known))
 

@@ -371,7 +371,7 @@ def test_what_is_no_word_or_no_tuple_is_refused_where_it_is_written(
 
 @pytest.mark.parametrize(
     "move",
-    ["derive", "derive --tree", "prove", "verify", "hunt", "audit", "tighten", "worst", "worst L=2 mu=1 T=1"],
+    ["derive", "derive --tree", "prove", "verify", "hunt", "audit", "worst", "worst L=2 mu=1 T=1"],
 )
 def test_no_move_begins(move: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = written(tmp_path, claim(ROUND))

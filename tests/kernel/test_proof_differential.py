@@ -21,6 +21,7 @@ from typing import Any, cast
 import pytest
 from flint import fmpq
 from marks import slow
+from single_premises import Single as Case
 from test_proof_premises import SHARE, case_of, why
 
 from fedaudit.verify.kernel import evaluate
@@ -34,7 +35,6 @@ from fedaudit.verify.kernel.proofs.rules.premise import framed
 from fedaudit.verify.kernel.proofs.vectors.combinations import ANY, MEAN, SAMPLED, Name, Normal, Vec
 from fedaudit.verify.kernel.proofs.vectors.formulas import formula
 from fedaudit.verify.kernel.proofs.vectors.reading import Reader, reader
-from fedaudit.verify.proposals.single_premises import Single as Case
 
 Json = Any
 FEW, MANY = range(7), range(7, 200)

@@ -12,12 +12,12 @@ from typing import Any, cast
 import pytest
 from marks import slow, some
 from premise_files import cases_of, catalogue
+from single_premises import Single as Case
 
 from fedaudit.verify.kernel.core.budget import metered
 from fedaudit.verify.kernel.core.expression import parse_relation
 from fedaudit.verify.kernel.core.rational import Malformed, Node, Rejected
 from fedaudit.verify.kernel.proofs.judgement import Context, same
-from fedaudit.verify.proposals.single_premises import Single as Case
 
 Json = Any
 WITH_PREMISES = 74  # statements of the catalogue, and their premises, at least: none gets lost

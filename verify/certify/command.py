@@ -13,9 +13,8 @@ counterexample to the formula of the claim; whether that refutes what is printed
     "proof at a point, times F"           yes: no counterexample but a proof, for all functions and dimensions, that at
                                           its point the left side is at most F times the right one
     "lower end ..."                       yes: an exact instance that attains it; it refutes nothing
-    "proof of the statement ..."          yes: of it, or of one with smaller constants (`id~tightened`), by the rules
-                                          of kernel/proofs, with the proofs of what it cites beside it; `trusted`
-                                          counts lines that were taken on a solver's word
+    "proof of the statement ..."          yes: by the rules of kernel/proofs, with the proofs of what it cites beside
+                                          it; `trusted` counts lines that were taken on a solver's word
 
 An audit's folder keeps its evidence: counterexamples, proofs, both ends of the worst cases that its rows quote. All of
 it is checked again and compared with audit.json, and `kind` says which it is. The folder may come from a stranger too:
@@ -51,7 +50,7 @@ from ..moves.kernel_proof import Proof, prove
 from ..results.audit_json import read_rows
 from ..results.file_names import AUDIT, PROOFS, WORST, slug
 from ..results.json_fields import Json, JsonObject
-from ..search.claim_identity import TIGHTENED, claim_of, same
+from ..search.claim_identity import claim_of, same
 from .explanation import explain, explain_proof
 from .kept_evidence import Judgement, Kept, told
 from .proof_files import BYTES, Judged, Shelf
@@ -145,8 +144,7 @@ def certify_files(
 
 def _explained(row: Judgement, known: Mapping[str, Statement], telling: Telling) -> Judgement:
     if row["kind"] == "proof" and row["accepted"]:
-        statement = known.get(row["id"]) or known[row["id"].removesuffix(TIGHTENED)]
-        return {**row, "explain": explain_proof(row, statement)}
+        return {**row, "explain": explain_proof(row, known[row["id"]])}
     if row["lhs"] is None or not row["file"].endswith(".json") or Path(row["file"]).name == AUDIT:
         return row  # the kernel says both sides of a counterexample, and of nothing else
     try:
@@ -237,8 +235,8 @@ def _judge(
 
 def _proof(fields: dict[str, object], name: str, identifier: str, shelf: Shelf) -> Judgement:
     """A row about a proof of a statement; what it cites lies in the same folder."""
-    if identifier.removesuffix(TIGHTENED) not in shelf.known:
-        return _unknown(name, identifier.removesuffix(TIGHTENED), shelf.known)
+    if identifier not in shelf.known:
+        return _unknown(name, identifier, shelf.known)
     own = shelf.folder is not None and Path(name) == shelf.folder / f"{slug(identifier)}.json"
     judged: Judged = shelf.of(identifier) if own else shelf.judge(fields)
     if judged.answer.outcome == "malformed":

@@ -20,7 +20,7 @@ from ..kernel.proofs.proof import is_one
 from ..kernel.service.files import read_text
 from ..proposals.z3_lines import doubtful
 from ..results.file_names import lines_trusted, slug
-from ..search.claim_identity import TIGHTENED, claim_of, restates
+from ..search.claim_identity import claim_of, same
 from .sandbox import Answer, Checker
 
 __all__ = ["BYTES", "Judged", "Shelf", "read", "rests_on"]
@@ -104,12 +104,11 @@ class Shelf:
         return Judged(identifier, answer, fields["claim"], below, len(answer.trusted))
 
     def _other_claim(self, identifier: str, claim: object) -> str:
-        """Why it is no claim of the catalogue that a proof shows. Of `id~tightened` only the larger sides differ."""
-        base = identifier.removesuffix(TIGHTENED)
-        own = self.known.get(identifier) or self.known.get(base)
+        """Why it is no claim of the catalogue that a proof shows."""
+        own = self.known.get(identifier)
         if own is None:
             return f"proof: got the statement {identifier}, expected one that the catalogue holds"
-        if isinstance(claim, dict) and restates(cast("dict[str, object]", claim), claim_of(own), own.id != identifier):
+        if same(claim, claim_of(own)):
             by_hand = rests_on(own)
             return f"claim: got what rests on {by_hand}, expected what a proof shows" if by_hand else ""
         return f"claim: got another claim than {identifier} makes, expected the catalogue's"

@@ -49,7 +49,7 @@ def multipliers_of(premise: Known, statement: Statement, conditions: Sequence[Bo
     for degree in DEGREES:
         multipliers = find(Question(rule.claim, rule.frame, atoms, generators, degree, rule.at))
         if multipliers is not None:
-            again = shown(rule.claim, premise.because, rule.frame, *multipliers.by, at=rule.at)
+            again = shown(rule.claim, premise.because, rule.frame, *multipliers, at=rule.at)
             signs = all(decide(r.claim, conditions).proved for r in again.requires)
             if stands(again) and signs:
                 return again
@@ -216,10 +216,10 @@ def _generators(rule: Shown, statement: Statement, conditions: Sequence[Boolean]
     yield from numbers
     yield from (1 / x for x in numbers)
     spoken = {s for leaf in numbers for s in leaf.free_symbols}
-    yield from margins(conditions, spoken)
+    yield from _margins(conditions, spoken)
 
 
-def margins(conditions: Sequence[Boolean], spoken: Collection[Symbol]) -> Iterator[Expr]:
+def _margins(conditions: Sequence[Boolean], spoken: Collection[Symbol]) -> Iterator[Expr]:
     """What conditions on these symbols alone keep from being negative, where its form does not show it already."""
     for condition in conjuncts(*conditions):
         if isinstance(condition, Le | Ge) and condition.free_symbols <= set(spoken):

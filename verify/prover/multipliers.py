@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from sympy import Add, Integer, Rational, Sum
+from sympy import Add, Expr, Integer, Rational, Sum
 
 from fedaudit.bounds.language.dimension import ONE, Dimension, dimension_of
 from fedaudit.bounds.proofs.atom import Atom
@@ -29,32 +29,19 @@ MOST = 8_000  # unknowns
 
 
 @dataclass(frozen=True, slots=True)
-class Multipliers:
-    """claim = sum of multipliers times atoms + `spare` times the quantity that was asked for."""
-
-    by: tuple[tuple[Any, Atom], ...]
-    spare: Any
-
-
-@dataclass(frozen=True, slots=True)
 class Question:
-    """Multipliers for a claim from these atoms and generators; `spare`: a quantity of which most shall be left over.
-
-    What is most is judged at `point`, a value for every parameter.
-    """
+    """Which multipliers of these atoms, products of the generators up to a degree, add up to the claim?"""
 
     claim: Any
     frame: Frame
     atoms: tuple[Atom, ...]
-    generators: tuple[Any, ...]
+    generators: tuple[Expr, ...]
     degree: int = 3
     at: tuple[Any, Any] | None = None
-    spare: Any = None
-    point: Mapping[Any, Fraction] | None = None
 
 
-def find(question: Question) -> Multipliers | None:
-    """Multipliers that the kernel's arithmetic agrees with, or None."""
+def find(question: Question) -> tuple[tuple[Expr, Atom], ...] | None:
+    """Atoms, each with its multiplier, that the kernel's arithmetic agrees with; None if there are none."""
     products = products_of(question.generators, question.degree)
     if not question.atoms:
         return None
@@ -63,8 +50,6 @@ def find(question: Question) -> Multipliers | None:
     reader = reader_of(Shown(question.claim, question.frame, everything, question.at))
     target = reader.expand(difference(question.claim, reader)).terms
     atoms = [reader.expand(atom.read(reader)).terms for atom in question.atoms]
-    if question.spare is not None:
-        atoms.append(reader.expand(reader.formula(question.spare)).terms)
     factors = {b: reader.coefficient(b) for b in products}
     units = _units(reader)
     scales = {key: _unit(c, units) for key, c in target.items()}
@@ -84,21 +69,17 @@ def find(question: Question) -> Multipliers | None:
     numbers = {row: n for n, row in enumerate(dict.fromkeys(row for part in rows for row in part))}
     right, *left = ({numbers[row]: q for row, q in part.items()} for part in rows)
     weights = [1.0 + len(b.free_symbols) for _, b in labels]
-    if question.spare is not None and question.point is not None:
-        for m, (n, b) in enumerate(labels):
-            weights[m] = weights[m] * 1e-6 - (float(b.subs(dict(question.point))) if n == len(question.atoms) else 0.0)
     chosen = vertex(left, right, len(numbers), [0.0] * len(left), weights)
     if chosen is None:
         return None
     exact = exact_solution([left[m] for m in chosen], right)
     if exact is None or any(x < 0 for x in exact):
         return None
-    totals: list[Any] = [Integer(0)] * len(atoms)
+    totals: list[Expr] = [Integer(0)] * len(atoms)
     for m, x in zip(chosen, exact, strict=True):
         n, b = labels[m]
         totals[n] = Add(totals[n], Rational(int(x.p), int(x.q)) * b)
-    by = tuple((m, atom) for m, atom in zip(totals, question.atoms, strict=False) if m != 0)
-    return Multipliers(by, totals[-1] if question.spare is not None else Integer(0))
+    return tuple((m, atom) for m, atom in zip(totals, question.atoms, strict=True) if m != 0)
 
 
 def _units(reader: Reader) -> list[Dimension]:

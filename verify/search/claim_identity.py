@@ -3,27 +3,13 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from fedaudit.bounds.language.statement import Statement
 
-TIGHTENED = "~tightened"  # how the id of a statement with smaller constants ends
 
-
-def restates(claim: dict[str, Any], own: dict[str, Any], smaller: bool) -> bool:
-    """Whether a claim is the statement's own; with `smaller`, but for its name and the larger sides."""
-    if not smaller:
-        return same(claim, own)
-    try:
-        sides = [[[one[0], one[1]] for one in each["then"]] for each in (claim, own)]
-    except (TypeError, KeyError, IndexError):
-        return False
-    rest = [{k: v for k, v in each.items() if k not in ("id", "then")} for each in (claim, own)]
-    return same(*sides) and same(*rest)
-
-
-def claim_of(statement: Statement) -> dict[str, Any]:
+def claim_of(statement: Statement) -> dict[str, object]:
     """The claim that the catalogue makes; lowering is imported here because a file may be checked without it."""
     from .lowered_claim import lower
 

@@ -1,4 +1,4 @@
-"""Premises by themselves before the kernel: files that hold nothing else, and why the kernel refuses one."""
+"""Premises by themselves before the kernel: files that hold nothing else, and why the kernel refuses one; for tests."""
 
 from __future__ import annotations
 
@@ -20,9 +20,8 @@ from fedaudit.verify.kernel.core.rational import Malformed, Node, Rejected
 from fedaudit.verify.kernel.proofs import proof
 from fedaudit.verify.kernel.proofs.judgement import Context, Judgement
 from fedaudit.verify.kernel.proofs.vectors import frame
+from fedaudit.verify.proposals import premises
 from fedaudit.verify.search.lowered_claim import lower
-
-from . import premises
 
 Json = Any
 WORK = 1_000_000_000

@@ -1,1 +1,0 @@
-"""Smaller constants for which a proof goes through."""

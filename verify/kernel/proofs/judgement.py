@@ -64,8 +64,8 @@ class Context:
 
     def size(self, name: str) -> Tree:
         """The claim's letter for the number of clients "C", rounds "T" or local steps "E"."""
-        names = Node(self.claim.method, "method").mapping().get("names") if self.claim.method is not None else None
-        letters = {str(node.raw): letter for letter, node in names.mapping().items()} if names is not None else {}
+        names = self.claim.algorithm.names if self.claim.method is not None else {}
+        letters = {size: letter for letter, size in names.items()}
         return letters.get(name, f"{BOUND}{name}" if name in letters.values() else name)
 
 

@@ -91,20 +91,20 @@ def context_of(fields: Mapping[str, Node], claim: Claim, accepted: Mapping[str, 
     cites = [node.identifier() for node in fields["cites"].items()] if "cites" in fields else []
     if missing := [name for name in cites if name not in accepted]:
         raise Rejected(f"proof.cites: got {missing}, expected statements whose proofs were accepted before")
-    method = Node(claim.method, "method").mapping() if claim.method is not None else {}
-    measures = set(method["measures"].mapping()) if method else set[str]()
+    method = claim.algorithm if claim.method is not None else None
+    measures = set(method.measures) if method is not None else set[str]()
     entries = fields["letters"].mapping() if "letters" in fields else {}
     letters = {name: entry.one_of((*DOMAINS, "client")) for name, entry in entries.items()}
     own = _framed(fields)
     sizes = citation.sizes(claim) | frame.known(claim)
-    taken = {*claim.domains, *claim.for_all, *measures, *sizes, *(citation.OWN if method else ())}
-    fixed = {*claim.domains, *measures, *(() if method else frame.known(claim))}  # what no index is called
+    taken = {*claim.domains, *claim.for_all, *measures, *sizes, *(citation.OWN if method is not None else ())}
+    fixed = {*claim.domains, *measures, *(() if method is not None else frame.known(claim))}  # what no index is called
     if clash := (set(letters) & (taken | own)) | (own & taken) | (set(claim.for_all) & fixed):
         raise Rejected(f"proof: got {sorted(clash)} twice, expected letters and measures that the claim does not have")
     domains = {**sizes, **claim.domains}
     domains |= dict.fromkeys(measures | own, "real")  # what is measured has the sign that a rule shows
-    before = method["before"].mapping() if "before" in method else {}
-    unread = {"p"} if method else frame.indexed(claim)  # no instance has to inhabit these domains
+    before = method.before if method is not None else {}
+    unread = {"p"} if method is not None else frame.indexed(claim)  # no instance has to inhabit these domains
     domains |= {n: "nonnegative" for n in before if domains.get(n, "real") != "real"}  # 0 in round 0
     domains |= {n: "real" for n in unread if n in domains}
     _check_choices(claim, domains)

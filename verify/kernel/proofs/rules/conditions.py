@@ -70,8 +70,7 @@ def _step(data: Node, rests: Sequence[Judgement], context: Context) -> Relation:
     fields, claim = data.fields("of name at"), context.claim
     name = fields["name"].one_of([name for name, (letters, _) in claim.choose.items() if letters])
     places = [parse(node) for node in fields["at"].items(len(claim.choose[name][0]))]
-    first = Node(claim.method, "method").mapping().get("counts_from") if claim.method is not None else None
-    start = first.rational() if first is not None else ZERO
+    start = fmpq(claim.algorithm.counts_from) if claim.method is not None else ZERO
     ends = ((start, Op("+", (context.size("T"), start, fmpq(-1)))), (ZERO, Op("+", (context.size("E"), fmpq(-1)))))
     for place, (low, high) in zip(places, ends, strict=False):
         _inside(place, low, high, rests, context)

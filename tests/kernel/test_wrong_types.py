@@ -1,0 +1,102 @@
+"""A field that is missing, or that holds another type than it should, is refused in words by the kernel's readers.
+
+Every field, and the first entry of every kind, of a proof file and of a certificate is removed, and replaced by values
+of each type that JSON has: by a few of them in the fast suite. Where the kernel still accepts the file, the place was
+optional, or what stands there now is of its type too. Whether what is accepted is true is what test_proof_mutants.py
+asks; here nothing may end in an exception of Python, which says nothing to the person who sent the file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from fuzz import GOLDEN, Place, entries, put, text_of, without
+from marks import THOROUGH, only
+from test_fact_proofs import PROOFS
+from test_proof_mutants import KEPT, fact, filed
+
+from fedaudit.bounds.catalogue.discovery import catalogue
+from fedaudit.verify import kernel
+from fedaudit.verify.kernel.core.rational import Malformed, Rejected
+from fedaudit.verify.kernel.proofs import proof
+
+OF_EACH_TYPE: tuple[Any, ...] = (None, True, 1.5, "x", [], {})
+if THOROUGH:
+    OF_EACH_TYPE = (*OF_EACH_TYPE, -1, "", "1/2", [[]], ["+"], {"a": 1})
+MOST = 4_000_000  # operations: what takes more is refused
+LINE = 2_000  # characters of a refusal, at most
+
+
+def shape(place: Place) -> tuple[str, ...]:
+    """A place without its numbers in lists: places of one shape are read by the same code."""
+    return tuple(key if isinstance(key, str) else "*" for key in place)
+
+
+def wrong(file: Any) -> Iterator[tuple[str, Any]]:
+    """The first place of each shape removed and replaced. A proof ends with the judgement that was changed."""
+    seen = set[tuple[str, ...]]()
+    for place, here in entries(file):
+        whole, rule = file, ""
+        if place[0] == "judgements" and len(place) > 1:
+            whole, rule = (
+                {**file, "judgements": file["judgements"][: place[1] + 1]},
+                file["judgements"][place[1]]["rule"],
+            )
+        if (kind := (rule, *shape(place))) in seen:
+            continue
+        seen.add(kind)
+        yield f"{text_of(place)} removed", without(whole, place)
+        for value in OF_EACH_TYPE:
+            if value != here or type(value) is not type(here):
+                yield f"{text_of(place)} = {value!r}", put(whole, place, value)
+
+
+def answered(file: Any, check: Callable[[Any], object]) -> int:
+    """How many changed files are refused; an error where the answer is neither a refusal in one line nor yes."""
+    refused, crashes = 0, list[str]()
+    for told, mutant in wrong(file):
+        try:
+            check(mutant)
+        except (Malformed, Rejected) as refusal:
+            refused += 1
+            if not 0 < len(text := str(refusal)) <= LINE or "\n" in text:
+                crashes.append(f"{told}: a refusal of {len(text)} characters")
+        except Exception as error:
+            crashes.append(f"{told}: {type(error).__name__}: {error}")
+    assert not crashes, f"{len(crashes)}: " + "; ".join(crashes[:10])
+    return refused
+
+
+@pytest.mark.parametrize("name", only(["quarter"], PROOFS, "what is read of every fact is read of one"))
+def test_a_proof_of_numbers_with_a_wrong_field_is_refused_in_words(name: str) -> None:
+    assert answered(fact(name).file, lambda mutant: proof.check(mutant, {}, MOST)) > 100
+
+
+@pytest.fixture(scope="module")
+def kept(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return Path(KEPT) if KEPT else tmp_path_factory.mktemp("proofs")
+
+
+@pytest.mark.parametrize(
+    "name", only(["yuan/rem3-lgd"], sorted(catalogue()), "to find a proof and to change all of it takes seconds")
+)
+def test_a_proof_about_runs_with_a_wrong_field_is_refused_in_words(name: str, kept: Path) -> None:
+    original = filed(name, kept)
+    if original is not None:
+        assert answered(original.file, lambda mutant: proof.check(mutant, original.accepted, MOST)) > 100
+
+
+@pytest.mark.parametrize("name", only(["yuan-lem5"], GOLDEN, "one certificate has the fields of most"))
+def test_a_certificate_with_a_wrong_field_is_refused_in_words(name: str) -> None:
+    assert answered(GOLDEN[name], lambda mutant: kernel.check(mutant, MOST)) > 100
+
+
+def test_a_method_without_measures_is_refused_where_its_claim_is_read() -> None:
+    claim = GOLDEN["yuan-lem5"]["claim"]
+    method = {name: part for name, part in claim["method"].items() if name != "measures"}
+    file = {"format": proof.FORMAT, "statement": claim["id"], "claim": {**claim, "method": method}, "judgements": []}
+    with pytest.raises(Malformed, match=r"claim\.method: got missing or unknown fields .*measures"):
+        proof.check(file, {})

@@ -31,10 +31,11 @@ from ..language.algebra import (
     solve,
     together,
 )
+from ..language.assumptions import loss_class
 from ..language.dimension import DimensionError, dimension_of
 from ..language.knobs import knob_range
 from ..language.method import Method
-from ..language.statement import Assumption, Limit, Statement
+from ..language.statement import Limit, Statement
 from .method_dimensions import mismatches
 from .wellformed import faults, misfits
 
@@ -243,11 +244,10 @@ def _upper_bounds(statement: Statement) -> Iterator[tuple[Any, Symbol]]:
 
 def _background(statement: Statement, *more: Boolean) -> list[Boolean]:
     """What the assumptions say about the constants: mu <= L once both are assumed."""
-    named: dict[str, Assumption] = {a.name: a for a in (*statement.let, *statement.implicit)}
     conditions = list(more)
-    curvatures = [named[name].args for name in ("strongly_convex", "smooth") if name in named]
-    if [len(constants) for constants in curvatures] == [1, 1]:
-        conditions.append(Le(curvatures[0][0], curvatures[1][0]))
+    curved = loss_class((*statement.let, *statement.implicit))
+    if curved.strong is not None and curved.both is not None and curved.strong.args and curved.both.args:
+        conditions.append(Le(curved.strong.args[0], curved.both.args[0]))
     for index, ends in statement.for_all.items():
         conditions.append(Ge(index, ends[0]))
     return [g for g in conditions if g is not true]

@@ -259,7 +259,7 @@ def _assumptions(statement: Statement, method: Method) -> Iterator[Fault]:
         elif record.reads_points and not any(map(method.uses, DATA)):
             expected = f"it for a method with {' or '.join(DATA)}: it is about data points"
             yield Fault(f"the assumption {one.name!r}, where {method.id} has none", expected, MEANS)
-        elif one.name == "lipschitz_hessian" and (read := _minimum(statement, method)):
+        elif record.no_minimum and (read := _minimum(statement, method)):
             expected = "gradients alone: the losses that are known to meet it have no minimum"
             yield Fault(f"the assumption {one.name!r} beside {read}", expected, MEANS)
         elif record.beside and record.beside not in names:

@@ -9,10 +9,11 @@ from typing import Any, ClassVar
 from sympy import Expr
 from sympy.logic.boolalg import Boolean
 
+from ..language.assumptions import SIGN
 from ..language.rule_expressions import Number, Vector, scalars_of
 from .frame import Frame
 from .method_vectors import Reader
-from .vectors import ANY, SIGN, Charge, Over, Scalar, under_mean
+from .vectors import ANY, Charge, Over, Scalar, under_mean
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,6 +16,7 @@ from sympy.logic.boolalg import Boolean
 
 from fedaudit.errors import UserError
 
+from ..language.assumptions import ASSUMPTIONS, COMMON, NEAR, SIGN
 from ..language.rule_expressions import (
     F,
     Number,
@@ -34,10 +35,25 @@ from ..language.statement import Assumption
 from .atom import Atom, Client, Field, Owed, Plain
 from .frame import Frame
 from .method_vectors import Reader
-from .vectors import ANY, NEAR, SIGN, Charge, Over, Scalar, Term, under_mean
+from .vectors import ANY, Charge, Over, Scalar, Term, under_mean
 
 MEAN_CONVEX = "mean_strongly_convex"
 HALF = Integer(1) / 2
+
+
+def curvature_of(named: str, kind: str) -> tuple[int | None, int | None]:
+    """Which curvatures an assumption allows that gives atoms of this kind; raises `UserError` for any other."""
+    record = ASSUMPTIONS.get(named)
+    if record is None or record.curvature is None or kind not in record.atoms:
+        raise UserError(f"got {named}, which does not say that a function is {kind}")
+    return record.curvature
+
+
+def _require_shared(named: str, over: Over, points: tuple[Vector, ...], reader: Reader) -> None:
+    """What is assumed of f on the whole says nothing of one client."""
+    ends = (reader.vector(x, "base", ANY) for x in points)
+    if ASSUMPTIONS[named].of_mean and (over != "mean" or any(ANY in x.tags for x in ends)):
+        raise UserError(f"got {named} at a client's own point, expected a mean at shared points")
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,11 +83,11 @@ class Smooth(Atom):
     L: Any
     over: Over = "one"
     below: bool = False
-    named: str = "smooth"  # or "descent" for the parabola above alone, "two_sided" for the one below
+    named: str = COMMON["L"]  # or another assumption that bounds curvatures from this side
 
     @property
     def charges(self) -> tuple[Charge, ...]:
-        if self.named not in ("smooth", "two_sided" if self.below else "descent"):
+        if curvature_of(self.named, self.kind)[not self.below] is None:
             raise UserError(f"got {self.named}, which says nothing of this side")
         return ((self.named, (self.L,)),)
 
@@ -79,6 +95,10 @@ class Smooth(Atom):
     def number(self) -> Number:
         apart = f_i(self.x) + inner(grad(self.x), self.y - self.x) - f_i(self.y)
         return (-apart if self.below else apart) + self.L * HALF * norm2(self.y - self.x)
+
+    def read(self, reader: Reader) -> Scalar:
+        _require_shared(self.named, self.over, (self.x, self.y), reader)
+        return Atom.read(self, reader)
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +114,7 @@ class Lipschitz(Atom):
 
     @property
     def charges(self) -> tuple[Charge, ...]:
-        return (("smooth", (self.L,)),)
+        return ((COMMON["L"], (self.L,)),)
 
     @property
     def number(self) -> Number:
@@ -105,7 +125,7 @@ class Lipschitz(Atom):
 class Convex(Atom):
     """f_i(y) >= f_i(x) + <grad f_i(x), y - x> + mu/2 |y - x|^2, with mu = 0 for a convex f_i.
 
-    `named` "mean_strongly_convex": it is assumed of f alone, and then holds for the mean at points that clients share.
+    What is assumed of f alone (`named`) holds for the mean, at points that clients share.
     """
 
     kind = "convex"
@@ -114,12 +134,11 @@ class Convex(Atom):
     y: Vector
     mu: Any = 0
     over: Over = "one"
-    named: str = "strongly_convex"
+    named: str = COMMON["mu"]
 
     @property
     def charges(self) -> tuple[Charge, ...]:
-        if self.named not in ("strongly_convex", MEAN_CONVEX):
-            raise UserError(f"got {self.named}, which does not say that a function is convex")
+        curvature_of(self.named, self.kind)
         return ((self.named, (self.mu,)) if self.mu != 0 else ("convex", ()),)
 
     @property
@@ -128,10 +147,7 @@ class Convex(Atom):
         return apart - HALF * self.mu * norm2(self.y - self.x)
 
     def read(self, reader: Reader) -> Scalar:
-        if self.named == MEAN_CONVEX:
-            ends = (reader.vector(x, "base", ANY) for x in (self.x, self.y))
-            if self.over != "mean" or any(ANY in x.tags for x in ends):
-                raise UserError("got convexity of the mean at a client's own point, expected a mean at shared points")
+        _require_shared(self.named, self.over, (self.x, self.y), reader)
         return Atom.read(self, reader)
 
 
@@ -154,7 +170,7 @@ class Interpolated(Atom):
 
     @property
     def charges(self) -> tuple[Charge, ...]:
-        return (("smooth", (self.L,)), ("strongly_convex", (self.mu,)))
+        return ((COMMON["L"], (self.L,)), (COMMON["mu"], (self.mu,)))
 
     @property
     def number(self) -> Number:
@@ -176,7 +192,7 @@ class Cocoercive(Atom):
 
     @property
     def charges(self) -> tuple[Charge, ...]:
-        return (("smooth", (self.L,)), ("convex", ()))
+        return ((COMMON["L"], (self.L,)), ("convex", ()))
 
     @property
     def number(self) -> Number:

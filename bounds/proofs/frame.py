@@ -13,45 +13,18 @@ from sympy.core.relational import Relational
 
 from fedaudit.errors import UserError
 
+from ..language.assumptions import USUAL
 from ..language.method import Method
 from ..language.rule_expressions import Number, Vector, f_i_star, f_star, mean, scalars_of
 from .settings.two_groups import Groups
-from .vectors import (
-    DRAWN,
-    EVEN,
-    EXACT,
-    FENCHEL,
-    FLAT,
-    FRESH,
-    GROUPS,
-    INDEPENDENT,
-    NEAR,
-    SAME,
-    SENT,
-    SIGN,
-    STILL,
-    SUM,
-    UNBIASED,
-    Charge,
-)  # fmt: skip
+from .vectors import FENCHEL, FRESH, SAME, Charge
 
 HETEROGENEITY = Number(f_star.terms) - mean(f_i_star)  # f* - sum_i p_i f_i*, which every run calls Gamma
 
 
-CHARGES: dict[str, Charge] = {
-    SUM: ("weights_sum_to_one", ()),
-    SIGN: ("nonnegative_weights", ()),
-    UNBIASED: ("bounded_variance", ()),
-    INDEPENDENT: ("independent_noise", ()),
-    FLAT: ("smooth", ()),
-    EVEN: ("equal_weights", ()),
-    STILL: ("bounded_subgradients", ()),
-    DRAWN: ("without_replacement", ()),
-    NEAR: ("similarity_weights", ()),
-    EXACT: ("exact_oracle", ()),
+CHARGES: dict[str, Charge] = {  # the assumption that a proof takes a rule from, where a statement does not say
+    **{rule: (name, ()) for rule, name in USUAL.items()},
     FRESH: ("fresh_minibatches", ()),
-    GROUPS: ("two_groups", ()),
-    SENT: ("broadcast", ()),
     FENCHEL: ("convex_regulariser", ()),
     SAME: ("identical", ()),
 }

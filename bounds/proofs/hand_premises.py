@@ -12,6 +12,7 @@ from sympy.logic.boolalg import And, Boolean, Or, true
 
 from ..decide.decision import entails
 from ..decide.facts import FACTS, SUMS, ExpNumber, Instance, termwise
+from ..language.assumptions import ASSUMPTIONS, SIGN
 from ..language.derivation import NAMED, Argument, Given, Induction, Known, Step, View
 from ..language.method import Method
 from ..language.statement import Statement
@@ -22,15 +23,8 @@ from .frame import HETEROGENEITY
 from .premise_identity import Average, Definition, not_negative, stands
 from .statement_view import view
 from .step_decisions import prove
-from .vectors import SIGN
 
-WEIGHTS = {  # none is negative
-    "nonnegative_weights",
-    "positive_weights",
-    "distribution",
-    "similarity_weights",
-    "equal_weights",
-}
+WEIGHTS = {name for name, record in ASSUMPTIONS.items() if SIGN in record.gives}  # none is negative
 
 
 def premises(statement: Statement, catalogue: Mapping[str, Statement]) -> tuple[Known, ...]:

@@ -16,6 +16,7 @@ from sympy.core.function import AppliedUndef
 
 from fedaudit.errors import UserError
 
+from ..language.assumptions import EXACT, FLAT, GROUPS, SENT, STILL
 from ..language.rule_expressions import Number, Vector, grad, mean, vectors_of
 from .frame import Frame, others
 from .settings.two_groups import Member
@@ -23,16 +24,11 @@ from .vectors import (
     ALL,
     ANY,
     AXIS,
-    EXACT,
     FENCHEL,
-    FLAT,
-    GROUPS,
     MEAN,
     OWN,
     SAME,
     SAMPLED,
-    SENT,
-    STILL,
     Coefficient,
     Expanded,
     Name,
@@ -46,7 +42,7 @@ from .vectors import (
     sampled_mean,
     under_mean,
     under_near,
-)  # fmt: skip
+)
 
 When = Literal["start", "first", "base", "begun", "local", "stepped", "ended", "updated", "round"]
 

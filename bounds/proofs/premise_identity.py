@@ -19,6 +19,7 @@ from sympy.logic.boolalg import Boolean, true
 
 from fedaudit.errors import UserError
 
+from ..language.assumptions import DRAWN, EVEN, INDEPENDENT, SIGN, SUM, UNBIASED
 from ..language.derivation import Known, Requirement
 from ..language.method import Method
 from ..language.rule_expressions import Number, Vector, inner, norm2
@@ -26,21 +27,7 @@ from .atom import Atom
 from .frame import HETEROGENEITY, Frame, formula_of
 from .kept_vectors import require_kept
 from .method_vectors import Reader
-from .vectors import (
-    DRAWN,
-    EVEN,
-    FRESH,
-    INDEPENDENT,
-    SIGN,
-    SUM,
-    UNBIASED,
-    Charge,
-    Expanded,
-    Ring,
-    Scalar,
-    Term,
-    added,
-)
+from .vectors import FRESH, Charge, Expanded, Ring, Scalar, Term, added
 
 By = tuple[tuple[Expr, Atom], ...]
 MEANS = frozenset({UNBIASED, INDEPENDENT, DRAWN, FRESH})  # rules that hold in expectation, and on no single path

@@ -11,6 +11,7 @@ from sympy.logic.boolalg import Boolean
 
 from fedaudit.errors import UserError
 
+from ..language.assumptions import SIGN
 from ..language.rule_expressions import (
     F,
     Number,
@@ -30,7 +31,7 @@ from ..language.rule_expressions import (
 from .atom import Atom, Owed
 from .atoms import HALF
 from .method_vectors import Reader
-from .vectors import ANY, SIGN, Charge, Over, Scalar, Term, under_mean
+from .vectors import ANY, Charge, Over, Scalar, Term, under_mean
 
 
 @dataclass(frozen=True, slots=True)

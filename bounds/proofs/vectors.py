@@ -20,18 +20,15 @@ from typing import Any, Literal
 
 from flint import fmpq, fmpq_mpoly, fmpq_mpoly_ctx
 
+from ..language.assumptions import DRAWN, FLAT, INDEPENDENT, NEAR, SUM, UNBIASED
+
 Over = Literal["one", "mean", "squares", "near"]
 Charge = tuple[str, tuple[Any, ...]]  # an assumption's name, and the constants with which it must be made
 ALL, MEAN, ANY, OWN, SAMPLED = "", "mean", "*", "own", "sampled"
-SUM, SIGN, UNBIASED, INDEPENDENT, FLAT = "sum of weights", "sign of weights", "unbiased", "independent", "flat"
-EVEN, STILL = "equal weights", "still"  # sum_i p_i^2 = 1/n; a proximal gradient step from w* stays there
 AXIS = "the axis"  # a unit vector
-DRAWN = "drawn"  # a subset of the clients, uniform and independent of all else
 SAME = "same"  # all clients have one function
 FENCHEL = "fenchel"  # g(p) + g*(s) = <s, p> where s is a subgradient of the convex g at p
-GROUPS, SENT = "groups", "sent"  # two groups of parabolas; a client's vector is the server's
-EXACT, FRESH = "exact", "fresh"  # local problems are solved exactly; their losses are drawn anew, with mean f_i
-NEAR = "neighbours"  # p_ij = p_ji >= 0: rows of q_ij sum to one, and a mean over neighbours keeps the mean over all
+FRESH = "fresh"  # the losses of local problems are drawn anew, with mean f_i
 
 
 @dataclass(frozen=True, slots=True)

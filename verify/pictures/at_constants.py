@@ -11,6 +11,7 @@ from fractions import Fraction
 
 import numpy as np
 
+from fedaudit.bounds.language.assumptions import COMMON
 from fedaudit.errors import UserError
 
 from ..search.genome import Genome
@@ -84,9 +85,9 @@ def genes_at(reading: Reading, world: Setting, shape: Shape, genome: Genome, val
     by_role = {roles[name]: x for name, x in wanted.items() if name in roles}
     if "curvature" in held:
         held |= _curved(held, by_role)
-    if "noise" in held and "bounded_variance" in by_role:
+    if "noise" in held and COMMON["sigma"] in by_role:
         most = held["noise"].max(axis=-1, keepdims=True)
-        held["noise"] = np.where(most > 0, held["noise"] / np.where(most > 0, most, 1), 1) * by_role["bounded_variance"]
+        held["noise"] = np.where(most > 0, held["noise"] / np.where(most > 0, most, 1), 1) * by_role[COMMON["sigma"]]
     free = [name for name in wanted if name in held and name not in roles]
     if free:
         now = known_table(reading, world, shape, held).scalars
@@ -101,7 +102,7 @@ def _assumed(reading: Reading) -> list[list[str]]:
 
 def _curved(genome: Genome, by_role: Mapping[str, float]) -> dict[str, Array]:
     """Returns curvatures between mu and L; where mu is not given, its ratio to L stays as it was drawn."""
-    L, mu, old = by_role.get("smooth"), by_role.get("strongly_convex"), genome["curvature"]
+    L, mu, old = by_role.get(COMMON["L"]), by_role.get(COMMON["mu"]), genome["curvature"]
     if "ratio" not in genome:
         return {"curvature": old * 0 + L} if L is not None else {}
     if L is not None and mu is not None:

@@ -17,6 +17,7 @@ from sympy.logic.boolalg import Boolean
 
 from fedaudit.bounds.decide.decision import decide
 from fedaudit.bounds.decide.sample_points import conjuncts
+from fedaudit.bounds.language.assumptions import COMMON, loss_class, record_of
 from fedaudit.bounds.language.derivation import Known
 from fedaudit.bounds.language.dimension import Dimension, dimension, dimension_of
 from fedaudit.bounds.language.rule_expressions import Number, Vector, grad, mean, other, vectors_of, w_star
@@ -92,7 +93,8 @@ def in_reach(rule: Shown, statement: Statement) -> Iterator[Atom]:
             yield Bound(assumption)
             if second in fixed:
                 yield Bound(assumption, ((client, second),))
-        if assumption.name == "bounded_variance":
+        record = record_of(assumption)
+        if record is not None and "variance" in record.atoms:
             noisy = (v.args[0] for number in numbers for v in vectors_of(number) if v.op == "noisy")
             for x in dict.fromkeys(noisy):
                 yield from (Variance(x, assumption.args[0], each) for each in ("squares", "one"))
@@ -123,19 +125,19 @@ def _squares(vectors: Sequence[Vector], frame: Frame, shared: Collection[Vector]
 def _functions(
     points: Sequence[Vector], statement: Statement, shared: Collection[Vector], over: Over
 ) -> Iterator[Atom]:
-    constants = {a.name: a.args[0] for a in (*statement.let, *statement.implicit) if a.args}
-    names = {a.name for a in (*statement.let, *statement.implicit)}
+    curved = loss_class((*statement.let, *statement.implicit))
+    L = curved.both.args[0] if curved.both is not None else None
     for x, y in permutations(points, 2):
-        if "smooth" in names:
-            yield Smooth(x, y, constants["smooth"], over)
-        if "strongly_convex" in names:
-            yield Convex(x, y, constants["strongly_convex"], over)
-        elif "convex" in names:
-            yield Convex(x, y, 0, over, named="convex")
+        if L is not None:
+            yield Smooth(x, y, L, over)
+        if curved.strong is not None:
+            yield Convex(x, y, curved.strong.args[0], over)
+        elif curved.convex:
+            yield Convex(x, y, 0, over)
     for x in points:
-        if "smooth" in names:
-            end = x - grad(x) / constants["smooth"]
-            yield Smooth(x, end, constants["smooth"], over)
+        if L is not None:
+            end = x - grad(x) / L
+            yield Smooth(x, end, L, over)
             yield Lower(end, over)
         yield Lower(x, over)
         if not deviation(x, shared):
@@ -242,7 +244,7 @@ def _atom(atom: Any) -> str:
             parts = [spelled(x)]
         case Smooth(x=x, y=y, L=constant) | Convex(x=x, y=y, mu=constant):
             parts = [spelled(x), spelled(y), str(constant), *over]
-            parts += [f'named="{atom.named}"'] if atom.named not in ("smooth", "strongly_convex") else []
+            parts += [f'named="{atom.named}"'] if atom.named not in COMMON.values() else []
         case Variance(x=x, sigma=sigma):
             parts = [spelled(x), str(sigma), *over]
         case Weight(client=letter):

@@ -11,25 +11,15 @@ from sympy.core.function import AppliedUndef, UndefinedFunction
 
 from fedaudit.bounds.catalogue.discovery import modules_of, papers
 from fedaudit.bounds.decide.sample_points import conjuncts
+from fedaudit.bounds.language.assumptions import ASSUMPTIONS, EVEN, FLAT, STEEPER, STILL, USUAL
 from fedaudit.bounds.language.method import Method
 from fedaudit.bounds.language.method_interface import size
 from fedaudit.bounds.language.rule_expressions import Number
 from fedaudit.bounds.language.statement import Statement
-from fedaudit.bounds.proofs.frame import HETEROGENEITY, Frame
+from fedaudit.bounds.proofs.frame import CHARGES, HETEROGENEITY, Frame
 from fedaudit.bounds.proofs.statement_view import view
-from fedaudit.bounds.proofs.vectors import EVEN, FENCHEL, FLAT, SIGN, STILL, SUM, UNBIASED, Charge
+from fedaudit.bounds.proofs.vectors import FENCHEL, SAME, Charge
 from fedaudit.errors import UserError
-
-GIVES: Mapping[str, tuple[str, ...]] = {  # an assumption -> the rules of the normal form that it gives
-    "distribution": (SUM, SIGN),
-    "positive_weights": (SIGN,),
-    "similarity_weights": (SUM, SIGN),
-    "equal_weights": (SUM, SIGN, EVEN),
-    "exact_variance": (UNBIASED,),
-    "minibatch_variance": (UNBIASED,),
-    "descent": (FLAT,),
-}
-USUAL = {SUM: "weights_sum_to_one", SIGN: "nonnegative_weights", UNBIASED: "bounded_variance", FLAT: "smooth"}
 
 
 def frame_of(statement: Statement, names: Mapping[Any, Number] | None = None) -> Frame | None:
@@ -38,19 +28,14 @@ def frame_of(statement: Statement, names: Mapping[Any, Number] | None = None) ->
     if not isinstance(method, Method) or method.clock != "rounds":
         return None
     assumed = {a.name for a in (*statement.let, *statement.implicit)}
-    charges: dict[str, Charge | None] = {
-        rule: (name, ())
-        for name, rules in GIVES.items()
-        if name in assumed
-        for rule in rules
-        if USUAL.get(rule) not in assumed
-    }
-    if "smooth" not in assumed and FLAT not in charges and "subgradients" not in assumed:
+    given = [(rule, name) for name, record in ASSUMPTIONS.items() if name in assumed for rule in record.gives]
+    charges: dict[str, Charge | None] = {rule: (name, ()) for rule, name in given if USUAL[rule] not in assumed}
+    if not {FLAT, STEEPER} & dict(given).keys():
         charges[FLAT] = None
     charges |= {FENCHEL: None, STILL: None}
     sizes = (size(method, statement.glossary, "E"), size(method, statement.glossary, "C"))
     alone, single = (_is_one(statement, n) for n in sizes[::-1])
-    even = "equal_weights" in assumed
+    even = EVEN in dict(given)
     drawn = size(method, statement.glossary, "m") if method.uses("sampled") and even else None
     meant = dict(names or {})
     gamma = next((s for s in statement.glossary if isinstance(s, Symbol) and s.name == "Gamma"), None)
@@ -64,7 +49,7 @@ def frame_of(statement: Statement, names: Mapping[Any, Number] | None = None) ->
         _weights(statement),
         charges,
         alone=alone,
-        same="identical" in assumed,
+        same=CHARGES[SAME][0] in assumed,
         even=even,
         sample=drawn,
         single=single,

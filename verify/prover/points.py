@@ -14,6 +14,7 @@ from typing import Any
 from sympy import Expr, Ge, Integer, Le, Symbol
 from sympy.core.function import AppliedUndef
 
+from fedaudit.bounds.language.assumptions import LossClass, loss_class, record_of
 from fedaudit.bounds.language.dimension import ONE, Dimension, dimension, dimension_of
 from fedaudit.bounds.language.method import Method
 from fedaudit.bounds.language.rule_expressions import Vector, grad, mean, vectors_of, w_star
@@ -25,6 +26,8 @@ from fedaudit.bounds.proofs.proximal_atoms import ProximalPL, Subgradient
 from .atoms_in_reach import LENGTH, SLOPE, measured_vectors, unit
 from .framing import meaning
 from .shared_programme import Bundle
+
+HAS_MINIMUM = "has_minimum"  # an assumption of settings, where nothing else says that there is a least value
 
 VALUE, LENGTH2, SLOPE2 = dimension("F"), dimension("W^2"), dimension("F^2/W^2")
 CURVATURE = dimension("F/W^2")
@@ -54,6 +57,16 @@ class Reach:
     @property
     def assumed(self) -> dict[str, Assumption]:
         return {a.name: a for a in (*self.statement.let, *self.statement.implicit)}
+
+    @property
+    def curved(self) -> LossClass:
+        """What is assumed of every f_i."""
+        return loss_class(self.assumed.values())
+
+    def giving(self, atom: str) -> list[Assumption]:
+        """The assumptions of the statement that give atoms of this kind."""
+        known = ((one, record_of(one)) for one in self.assumed.values())
+        return [one for one, record in known if record is not None and atom in record.atoms]
 
 
 def reach_here(frame: Frame, statement: Statement, relation: Any) -> Reach:
@@ -109,10 +122,10 @@ def _written(value: Any, frame: Frame) -> Any:
 
 
 def _scale(frame: Frame, statement: Statement) -> Expr:
-    for name in ("smooth", "descent", "strongly_convex"):
-        for a in (*statement.let, *statement.implicit):
-            if a.name == name and a.args:
-                return a.args[0]
+    curved = loss_class((*statement.let, *statement.implicit))
+    for one in (curved.both, curved.above, curved.strong):
+        if one is not None and one.args:
+            return one.args[0]
     steps = [_written(q, frame) for q in sorted(frame.method.steps(), key=str)]
     glossary = frame.method.glossary
     sized = [s for s in steps if isinstance(s, Symbol | AppliedUndef) and dimension_of(s, glossary) is not None]
@@ -146,12 +159,12 @@ def _measures_slopes(frame: Frame) -> bool:
 
 
 def _functions(reach: Reach, points: Sequence[Vector], steep: Sequence[Vector]) -> Iterator[Sized]:
-    made, composite = reach.assumed, reach.frame.method.composite
+    curved, composite = reach.curved, reach.frame.method.composite
     over = "one" if reach.frame.client is not None else "mean"
-    L = made["smooth"].args[0] if "smooth" in made else None
+    L = curved.both.args[0] if curved.both is not None else None
     yield from _sides(reach, points, steep)
-    mu = made["strongly_convex"].args[0] if "strongly_convex" in made else None
-    if not any(name in made for name in ("smooth", "convex", "strongly_convex", "lower_bounded", "has_minimum")):
+    mu = curved.strong.args[0] if curved.strong is not None else None
+    if not (curved.bounded or reach.giving("minimum") or HAS_MINIMUM in reach.assumed):
         return
     for x, y in permutations((*points, w_star), 2):
         if x not in (*steep, w_star):
@@ -160,7 +173,7 @@ def _functions(reach: Reach, points: Sequence[Vector], steep: Sequence[Vector]) 
             pass
         elif L is not None and mu is not None:
             yield _one(Interpolated(x, y, L, mu, over)), SLOPE2
-        elif L is not None and "convex" in made:
+        elif L is not None and curved.convex:
             end = x - (grad(x) - grad(y)) / L
             yield (*_one(Smooth(x, end, L, over)), *_one(Convex(y, end, 0, over))), VALUE
         elif L is not None and mu is None:
@@ -170,11 +183,11 @@ def _functions(reach: Reach, points: Sequence[Vector], steep: Sequence[Vector]) 
             yield _one(Smooth(x, y, L, over)), VALUE
         if mu is not None:
             yield _one(Convex(x, y, mu, over)), VALUE
-        elif L is None and "convex" in made:
+        elif L is None and curved.convex:
             yield _one(Convex(x, y, 0, over)), VALUE
     for x in points:
         yield _one(Minimum(x)), VALUE
-        if not composite and L is not None and "convex" not in made and x in steep:
+        if not composite and L is not None and not curved.convex and x in steep:
             slope = _slope(reach)(x)
             end = x - slope / L
             yield (*_one(Smooth(x, end, L, over)), *_one(Minimum(end))), VALUE
@@ -182,24 +195,24 @@ def _functions(reach: Reach, points: Sequence[Vector], steep: Sequence[Vector]) 
 
 def _sides(reach: Reach, points: Sequence[Vector], steep: Sequence[Vector]) -> Iterator[Sized]:
     """Parabolas above and below alone, and the proximal PL inequality."""
-    over, made = "one" if reach.frame.client is not None else "mean", reach.assumed
-    for name, below in (("descent", False), ("two_sided", True)):
-        if name in made and "smooth" not in made:
+    over, curved = "one" if reach.frame.client is not None else "mean", reach.curved
+    for one, below in ((curved.above, False), (curved.below, True)):
+        if one is not None and curved.both is None:
             for x, y in permutations((*points, w_star), 2):
                 if x in steep:
-                    yield _one(Smooth(x, y, made[name].args[0], over, below=below, named=name)), VALUE
-    if "prox_pl" in made:
+                    yield _one(Smooth(x, y, one.args[0], over, below=below, named=one.name)), VALUE
+    for one in reach.giving("proximal_pl"):
         for x in steep:
-            yield _one(ProximalPL(x, made["prox_pl"].args[0])), VALUE
+            yield _one(ProximalPL(x, one.args[0])), VALUE
 
 
 def _regulariser(reach: Reach, points: Sequence[Vector]) -> Iterator[Sized]:
     """Subgradients of the regulariser at its proximal points, which a run's regulariser has."""
     proximal = [p for p in points if p.op == "prox"]
-    weak = reach.assumed.get("weakly_convex")
+    weak = next(iter(reach.giving("subgradient")), None)
     if weak is None and not isinstance(reach.statement.method, Method):
         return  # of a setting nobody says that g is convex; that of a run is
-    charges, nu = ((), 0) if weak is None else ((("weakly_convex", weak.args),), weak.args[0])
+    charges, nu = ((), 0) if weak is None else (((weak.name, weak.args),), weak.args[0])
     for p in proximal:
         step, x = p.args
         for y in (*points, w_star):
@@ -216,7 +229,7 @@ def _assumed(reach: Reach, when: Any) -> Iterator[Sized]:
             size = dimension_of(assumption.means.lhs, reach.frame.method.glossary)
             if size is not None:
                 yield _one(Bound(assumption, () if when == t else ((t, when),))), size
-        if assumption.name == "bounded_variance":
+        if assumption in reach.giving("variance"):
             for x in reach.now:
                 yield _one(Variance(grad(x), assumption.args[0], "squares")), SLOPE2
 
@@ -228,9 +241,8 @@ def _squares(reach: Reach, points: Sequence[Vector], steep: Sequence[Vector], wh
         own = _slope(reach)
         return own(x) - own(w_star) if reach.frame.method.composite else own(x)  # that at w* is 0 without g
 
-    speaks = any(name in reach.assumed for name in ("smooth", "convex", "strongly_convex"))
     lengths = [x - w_star for x in points]
-    slopes = [slope(x) / reach.scale for x in steep] if speaks else []
+    slopes = [slope(x) / reach.scale for x in steep] if reach.curved.bounded else []
     steps = [
         x.args[1] - x + (x.args[0] * _slope(reach)(w_star) if x.args[1].uses("grad") else Vector("zero"))
         for x in points
@@ -248,8 +260,8 @@ def _squares(reach: Reach, points: Sequence[Vector], steep: Sequence[Vector], wh
         for far in dict.fromkeys(m * when + n for m in (1, *_pure(reach)) for n in (0, 1)):
             yield _one(Square(x - far * g)), LENGTH2
             yield _one(Square(x + far * g)), LENGTH2
-    if "strongly_convex" in reach.assumed:
-        ratio = reach.assumed["strongly_convex"].args[0] / reach.scale
+    if (strong := reach.curved.strong) is not None:
+        ratio = strong.args[0] / reach.scale
         if ratio != 1:
             for x, g in zip(steep, slopes, strict=False):
                 yield _one(Square(g - ratio * (x - w_star))), LENGTH2

@@ -151,10 +151,8 @@ def _attempt(
 
 def _room(reach: Any) -> Any:
     """1 - mu/L, where a function is L-smooth and mu-strongly convex: it is a parabola where this is 0."""
-    assumed = reach.assumed
-    if "smooth" not in assumed or "strongly_convex" not in assumed:
-        return None
-    return 1 - assumed["strongly_convex"].args[0] / assumed["smooth"].args[0]
+    curved = reach.curved
+    return None if curved.both is None or curved.strong is None else 1 - curved.strong.args[0] / curved.both.args[0]
 
 
 def _lost(potential: Potential, room: Any, wanted: Any, letters: Sequence[Any]) -> list[Any]:

@@ -19,7 +19,7 @@ from fedaudit.bounds.formulas.evaluator import Undefined
 from fedaudit.bounds.formulas.exact_numbers import Missing, computed, formula, value_of
 from fedaudit.bounds.formulas.lowering import name_of, tree
 from fedaudit.bounds.formulas.trees import Formula
-from fedaudit.bounds.language.assumptions import ASSUMPTIONS
+from fedaudit.bounds.language.assumptions import ASSUMPTIONS, COMMON
 from fedaudit.bounds.language.statement import Statement
 from fedaudit.errors import UserError
 
@@ -31,13 +31,7 @@ from .trajectory import Array
 __all__ = ["check_bound"]
 
 PROBED = 40  # indices at which a smaller constant is tried first
-ROLES = {
-    "smooth": "L",
-    "strongly_convex": "mu",
-    "bounded_variance": "sigma",
-    "bounded_gradients": "G",
-    "gradients": "G",
-}
+ROLES = {COMMON["L"]: "L", COMMON["mu"]: "mu", COMMON["sigma"]: "sigma", "bounded_gradients": "G", "gradients": "G"}
 UPPER = ("L", "sigma", "G", "Gamma")  # constants that have to be at least what the data has; mu at most
 
 

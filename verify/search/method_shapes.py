@@ -6,6 +6,7 @@ from typing import Any
 
 from sympy import Le, Symbol
 
+from fedaudit.bounds.language.assumptions import COMMON
 from fedaudit.bounds.language.method import Method
 from fedaudit.bounds.language.method_interface import ranges, understood
 from fedaudit.bounds.language.statement import Assumption, Statement
@@ -15,7 +16,7 @@ from ..settings import setting_of
 from ..settings.base import Reading, Shape
 from .lowered_claim import unchecked
 
-PROBE = {"smooth": "L", "bounded_variance": "sigma"}  # assumptions that most statements make, with their constants
+PROBE = {COMMON[letter]: letter for letter in ("L", "sigma")}  # what most statements assume, with its constant
 
 
 def sizes(method: Method) -> dict[str, list[int]]:

@@ -9,6 +9,7 @@ from fractions import Fraction
 from typing import Any
 
 from fedaudit.bounds.language.algebra import Le, Rational
+from fedaudit.bounds.language.assumptions import COMMON
 from fedaudit.bounds.language.method import Method, quantity_name
 from fedaudit.bounds.language.method_interface import size
 from fedaudit.bounds.language.statement import Assumption, Glossary, Statement
@@ -31,9 +32,9 @@ def question(method: Method, measure: str, scale: str, values: Mapping[str, Frac
     glossary = Glossary(method.glossary)
     let: list[Assumption] = [Assumption("weights_sum_to_one", (), "weights sum to 1")]
     if "L" in values:
-        let.append(Assumption("smooth", (_symbol(glossary, "L", "smoothness"),), "every f_i is L-smooth"))
+        let.append(Assumption(COMMON["L"], (_symbol(glossary, "L", "smoothness"),), "every f_i is L-smooth"))
     if values.get("mu"):
-        let.append(Assumption("strongly_convex", (_symbol(glossary, "mu", "strong convexity"),), "every f_i is"))
+        let.append(Assumption(COMMON["mu"], (_symbol(glossary, "mu", "strong convexity"),), "every f_i is"))
     elif "mu" in values:
         let.append(Assumption("convex", (), "every f_i is convex"))
     sides = [_measured(method, glossary, text) for text in (measure, scale)]

@@ -13,6 +13,7 @@ from fractions import Fraction
 
 from flint import fmpq
 
+from fedaudit.bounds.language.assumptions import ASSUMPTIONS
 from fedaudit.errors import UserError
 
 from ..kernel import Malformed, Rejected
@@ -26,7 +27,8 @@ __all__ = ["ORDINARY", "Ordinary", "proposed"]
 
 KNOB = Fraction(1, 2)  # of what a statement draws
 SHORT = 1000  # the largest denominator of a drawn number that is irrational by rights
-SMOOTH, CURVED = ("smooth", "descent"), ("strongly_convex", "mean_strongly_convex", "prox_pl")
+SMOOTH = tuple(name for name, record in ASSUMPTIONS.items() if record.curvature and record.curvature[1] == 1)
+CURVED = tuple(name for name, record in ASSUMPTIONS.items() if record.letter == "mu")
 PLAIN = 2  # L of a statement without any mu, where only its scale would change
 ROUNDS = ("t", "R", "r")  # what papers call a round
 

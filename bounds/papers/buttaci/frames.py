@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from sympy import Eq, Function, Ge, Le, Sum, Symbol
 
+from ...language.assumptions import SIGN, SUM
 from ...language.derivation import Known
 from ...language.rule_expressions import (
     axis,
@@ -23,7 +24,6 @@ from ...language.rule_expressions import (
 from ...proofs.atoms import Convex, Minimum, Smooth, Weight
 from ...proofs.frame import HETEROGENEITY, Frame
 from ...proofs.premise_identity import shown
-from ...proofs.vectors import SIGN, SUM
 from .methods import FEDPROX, PERTURBED, perturbed_point, u_i, w, w_i
 from .symbols import C, E, Gamma, L, T, alpha, dist2, excess, gap, i, k, level, mu, p, t
 from .symbols_perturbed import beta, j, n

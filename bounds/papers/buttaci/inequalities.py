@@ -7,6 +7,7 @@ from sympy.logic.boolalg import And, Boolean
 
 from ...decide.facts import peter_paul, sum_next, termwise, young
 from ...language.algebra import Eq, Le
+from ...language.assumptions import FLAT
 from ...language.derivation import Argument, Derivation, Induction, Known, Step, View
 from ...language.method import Method
 from ...language.rule_expressions import expect, f, f_i, f_star, grad, mean, norm2, start, vector, w_star
@@ -16,7 +17,7 @@ from ...proofs.atom import Atom
 from ...proofs.atoms import Convex, Lipschitz, Minimum, Smooth, Square
 from ...proofs.frame import Frame
 from ...proofs.premise_identity import shown
-from ...proofs.vectors import FLAT, SAME
+from ...proofs.vectors import SAME
 
 GLOSSARY = Glossary()
 _s, _n, _q = GLOSSARY.symbol, GLOSSARY.count, GLOSSARY.quantity

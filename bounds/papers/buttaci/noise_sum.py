@@ -4,13 +4,13 @@ from sympy import E as e
 from sympy import Eq, Expr, Function, Ge, Sum, Symbol
 
 from ...decide.facts import inverse_e, power_decreasing, power_monotone, power_sign, sum_next, termwise
+from ...language.assumptions import INDEPENDENT, UNBIASED
 from ...language.derivation import Argument, Induction, Step, View
 from ...language.method import Method
 from ...language.rule_expressions import expect, inner, mean, noisy, norm2, start, vector, zero
 from ...proofs.atoms import Variance
 from ...proofs.frame import Frame
 from ...proofs.premise_identity import defined, shown
-from ...proofs.vectors import INDEPENDENT, UNBIASED
 from .symbols import GLOSSARY, E, i, k, p, sigma
 from .symbols_perturbed import j
 

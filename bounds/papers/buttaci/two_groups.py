@@ -6,6 +6,7 @@ from typing import Any
 
 from sympy import Eq, Expr, Function, Ge, Integer, Le, Lt, Symbol
 
+from ...language.assumptions import GROUPS, SUM, UNBIASED
 from ...language.derivation import Induction, Known, Step
 from ...language.method import Method
 from ...language.rule_expressions import axis, inner, norm2
@@ -13,7 +14,6 @@ from ...proofs.atoms import Idle
 from ...proofs.frame import Frame
 from ...proofs.premise_identity import shown
 from ...proofs.settings.two_groups import IDLE, Groups, group
-from ...proofs.vectors import GROUPS, SUM, UNBIASED
 from .frames import LETTERS, SIZES
 from .methods import FEDPROX, PERTURBED, u_i, w, w_i
 from .symbols import C, E, alpha, gamma, gap, k, mu, p, t

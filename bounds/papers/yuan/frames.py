@@ -2,6 +2,7 @@
 
 from sympy import Function, IndexedBase, Symbol
 
+from ...language.assumptions import EVEN, SIGN, SUM
 from ...language.method import Method
 from ...language.rule_expressions import (
     expect,
@@ -21,7 +22,7 @@ from ...language.rule_expressions import (
 )
 from ...proofs.frame import CHARGES, Frame
 from ...proofs.settings.uniform_subset import LETTERS, direction, on_a_subset, sizes
-from ...proofs.vectors import EVEN, FRESH, SIGN, SUM
+from ...proofs.vectors import FRESH
 from .run import FEDMSPP, near, w, w_m
 from .symbols import (
     GLOSSARY,

@@ -10,6 +10,7 @@ from functools import cache
 from sympy import Eq, Expr, Function, IndexedBase, Integer, Le, Rational, Sum, Symbol
 from sympy.logic.boolalg import Boolean
 
+from ...language.assumptions import FLAT, SIGN, STILL, SUM, UNBIASED
 from ...language.derivation import Known
 from ...language.rule_expressions import (
     F,
@@ -33,7 +34,7 @@ from ...proofs.atoms import MEAN_CONVEX, Bound, Convex, Minimum, Smooth, Square,
 from ...proofs.frame import Frame
 from ...proofs.premise_identity import shown
 from ...proofs.proximal_atoms import ProximalPL, Slope, Subgradient
-from ...proofs.vectors import FENCHEL, FLAT, SIGN, STILL, SUM, UNBIASED
+from ...proofs.vectors import FENCHEL
 from .methods import (
     COMPACT,
     FROM_STATIONARY,

@@ -6,11 +6,11 @@ from typing import Any
 
 from sympy import Expr, IndexedBase, Symbol
 
+from ...language.assumptions import DRAWN, EVEN, SIGN, SUM
 from ...language.method import Method
 from ...language.rule_expressions import Number, grad, start, vector
 from ...language.statement import Glossary
 from ..frame import Frame
-from ..vectors import DRAWN, EVEN, SIGN, SUM
 
 __all__ = ["LETTERS", "direction", "on_a_subset", "sizes"]
 

@@ -6,18 +6,24 @@ of data points and curves, are in runs/assumptions.py.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import partial
 
 from flint import fmpq
 
 from .budget import summed
-from .loss import ZERO, Vector
+from .loss import ZERO, ClientLoss, Vector
 from .method import Method
 from .problem import Problem
 from .randomness import SAMPLINGS, Draws, Noise
 from .world import Bounds, Facts, Pairs
 
-Rows = tuple[Vector, ...]
+Ends = tuple[int | None, int | None]
+CURVATURE: dict[str, Ends] = {  # assumption -> the least and the largest curvature of every f_i, per constant
+    "smooth": (-1, 1), "descent": (None, 1), "two_sided": (-1, None), "weakly_convex": (-1, None),
+    "strongly_convex": (1, None),
+}  # fmt: skip
+OF_MEAN: dict[str, Ends] = {"mean_strongly_convex": (1, None)}  # the same of f on the whole
 
 
 def assumptions(
@@ -36,21 +42,18 @@ def assumptions(
         "lower_bounded": problem.f_star is not None,
     }
     bounds: dict[str, Callable[[fmpq], bool]] = {
-        "smooth": lambda L: all(loss.above(-L) and loss.below(L) for loss in losses),
-        "strongly_convex": lambda mu: all(loss.above(mu) for loss in losses),
-        "descent": lambda L: all(loss.below(L) for loss in losses),
-        "two_sided": lambda L: all(loss.above(-L) for loss in losses),
-        "weakly_convex": lambda nu: all(loss.above(-nu) for loss in losses),
+        **{name: partial(bent, losses, ends) for name, ends in CURVATURE.items()},
         "bounded_variance": noise.bounded,
-        "exact_variance": noise.exactly,
-        "gradient_variance": noise.bounded,
-        "hessian_variance": noise.bent_at_most,
-        "bounded_subgradients": lambda B: B >= 0 if problem.g is None else problem.g.bounded(B, len(problem.start)),
     }
     return facts, bounds, {"minibatch_variance": noise.bounded}
 
 
-def of_weights(p: Vector, chosen: Rows | None, looks: bool) -> dict[str, bool]:
+def bent(losses: Sequence[ClientLoss], ends: Ends, c: fmpq) -> bool:
+    low, high = ends
+    return all((low is None or f.above(low * c)) and (high is None or f.below(high * c)) for f in losses)
+
+
+def of_weights(p: Vector, chosen: tuple[Vector, ...] | None, looks: bool) -> dict[str, bool]:
     """`chosen`: the weights of every round; `looks`: weights are those of the largest values, and may be 0."""
     rows, plain = (p, *(chosen or ())), len(p) == 1 or not looks
     return {

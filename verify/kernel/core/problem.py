@@ -163,9 +163,9 @@ def _given(value: Given | None, name: str) -> Given:
     return value
 
 
-def least_hessian(problem: Problem) -> Matrix:
-    """No Hessian of f = sum_i p_i f_i is smaller."""
-    H = [loss.hessian(most=weight < 0) for loss, weight in zip(problem.losses, problem.p, strict=True)]
+def extreme_hessian(problem: Problem, most: bool = False) -> Matrix:
+    """No Hessian of f = sum_i p_i f_i is smaller; with `most`, none is larger."""
+    H = [loss.hessian(most=(weight < 0) != most) for loss, weight in zip(problem.losses, problem.p, strict=True)]
     return tuple(combine(problem.p, [h[r] for h in H]) for r in range(len(H[0])))
 
 
@@ -177,7 +177,7 @@ def minimised(problem: Problem) -> Problem:
     """
     w, losses = problem.w_star, problem.losses
     if w is not None and all(isinstance(f, Loss) for f in losses) and stationary(problem, w):
-        least = problem.value(w) + problem.penalty(w) if semidefinite(least_hessian(problem)) else None
+        least = problem.value(w) + problem.penalty(w) if semidefinite(extreme_hessian(problem)) else None
         problem = replace(problem, f_star=least)
     if problem.f_star is None:
         problem = load("..losses.minimum").with_minimum(problem)

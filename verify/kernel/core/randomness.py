@@ -1,7 +1,6 @@
 """What is random in a run: who takes part in a round, and the noise of a step.
 
-Noise is s v_i with a fair sign s per step, and per client unless it is shared, at
-every step or at a few of them.
+Noise is s v_i with a fair sign s per step, and per client unless it is shared, at every step or at a few of them.
 
 Hessians at a data point may have noise too: s diag(h_i), with signs of their own. Data points with such gradients and
 Hessians exist: a loss gains, with one sign, a straight line and, with another, a function that is flat at the finitely

@@ -18,7 +18,7 @@ from itertools import product
 
 from flint import fmpq
 
-from ..core.assumptions import of_weights
+from ..core.assumptions import CURVATURE, of_weights
 from ..core.budget import metered
 from ..core.claim import Claim
 from ..core.claim import read as read_claim
@@ -42,14 +42,12 @@ OPTIONAL = "parameters steps participation graph weights noise"
 WORK = 10_000_000  # operations
 SIZE, PLACES = 200, 2_000  # local steps of all clients; points at which an assumption is asked
 VARIANCES = ("bounded_variance", "exact_variance", "minibatch_variance", "gradient_variance", "hessian_variance")
-LOWER = {"smooth": -1, "two_sided": -1, "weakly_convex": -1, "strongly_convex": 1}  # curvature at least, times constant
-UPPER = ("smooth", "descent")
 STEEPNESS = ("bounded_gradients", "lipschitz", "bounded_subgradients")
 NOTHING_MORE = (  # in a run without noise and minibatches that reads what it reads
     *("lower_bounded", "subgradients", "nonnegative_loss", "full_batch"),
     *("independent_minibatches", "exact_oracle"),
 )
-ONE_CONSTANT = (*LOWER, *UPPER, *VARIANCES, *STEEPNESS, "inexact")
+ONE_CONSTANT = (*CURVATURE, *VARIANCES, *STEEPNESS, "inexact")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -208,10 +206,10 @@ def leaves_of(claim: Claim, world: World, p: Vector, composite: bool) -> Leaves:
     for name, args in claim.assumptions:
         if name in claim.means:
             continue
-        if name in LOWER:
-            lower.append(LOWER[name] * given_constant(world, args[0]))
-        if name in UPPER:
-            upper.append(given_constant(world, args[0]))
+        if name in CURVATURE:
+            c, (low, high) = given_constant(world, args[0]), CURVATURE[name]
+            lower += [] if low is None else [low * c]
+            upper += [] if high is None else [high * c]
         if name == "convex":
             lower.append(ZERO)
     if not lower:  # then nothing is said of two points, and of one point any class says the same
@@ -226,7 +224,8 @@ def leaves_of(claim: Claim, world: World, p: Vector, composite: bool) -> Leaves:
 
 def classified(claim: Claim) -> bool:
     """Whether curvatures are bounded below."""
-    return any(name in (*LOWER, "convex") and name not in claim.means for name, _ in claim.assumptions)
+    below = ("convex", *(name for name, (low, _) in CURVATURE.items() if low is not None))
+    return any(name in below and name not in claim.means for name, _ in claim.assumptions)
 
 
 def given_constant(world: World, name: str) -> fmpq:
@@ -332,7 +331,7 @@ def assumed(
             rooms_by_name |= {f"{name}_{i + 1}": form for i, form in enumerate(each)}
         elif name == "homogeneous":
             rooms_by_name[name] = total([-ONE], [leaves.gap_of_minima()])
-        elif name not in (*facts, *LOWER, *UPPER, "convex", "inexact", *STEEPNESS, *NOTHING_MORE):
+        elif name not in (*facts, *CURVATURE, "convex", "inexact", *STEEPNESS, *NOTHING_MORE):
             raise UnknownAssumption(f"out of reach: the assumption {name}")
     return rooms_by_name
 

@@ -10,7 +10,7 @@ from itertools import pairwise
 from flint import fmpq
 
 from ..core.loss import ZERO, ClientLoss, Loss, Vector, dot, semidefinite
-from ..core.problem import Problem, least_hessian, stationary
+from ..core.problem import Problem, extreme_hessian, stationary
 from ..core.problem import Regulariser as AnyRegulariser
 from ..core.rational import Rejected, shown
 from .kinds.bent import Bent
@@ -54,7 +54,7 @@ def with_minimum(problem: Problem) -> Problem:
         f_star = problem.value(best) + problem.penalty(best)
     if w is not None:
         level = f_star is None and stationary(problem, w)
-        least = level and (semidefinite(least_hessian(problem)) or least_of_each(problem, w))
+        least = level and (semidefinite(extreme_hessian(problem)) or least_of_each(problem, w))
         if not least and problem.value(w) + problem.penalty(w) != f_star:
             raise Rejected(f"instance.w_star: got {shown(w)}, expected a minimiser of a convex f")
         f_star = problem.value(w) + problem.penalty(w)

@@ -6,12 +6,14 @@ They come on top of those in core/assumptions.py; where a name stands in both, w
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 
 from flint import fmpq
 
+from ..core.assumptions import OF_MEAN, Ends
 from ..core.budget import summed
 from ..core.loss import ZERO, ClientLoss, Loss, Vector, dot, semidefinite
-from ..core.problem import Problem, least_hessian
+from ..core.problem import Problem, extreme_hessian
 from ..core.randomness import Noise
 from ..core.replay import Replay
 from ..core.world import Bounds, Facts, Pairs
@@ -37,15 +39,17 @@ def assumptions(
     each = [loss for client in points for loss in client.points]
     facts: dict[str, bool | Callable[[], bool]] = {
         **of_graph(problem.p, problem.graph), "exact_oracle": lambda: inaccuracy(replay, problem, long) == 0,
-        "mean_convex": lambda: strongly_convex(problem, ZERO),
+        "mean_convex": lambda: bent_mean(problem, (0, None), ZERO),
     }  # fmt: skip
     bounds: dict[str, Callable[[fmpq], bool]] = {
-        "mean_strongly_convex": lambda mu: strongly_convex(problem, mu),
+        **{name: partial(bent_mean, problem, ends) for name, ends in OF_MEAN.items()},
         "prox_pl": lambda mu: prox_pl(problem, mu),
         "lipschitz": lambda G: bool(points) and all(loss.lipschitz(G) for loss in each),
         "lgd": lambda B: bool(points) and similar_gradients(points, problem.p, B),
+        "exact_variance": noise.exactly, "gradient_variance": noise.bounded, "hessian_variance": noise.bent_at_most,
+        "bounded_subgradients": lambda B: B >= 0 if problem.g is None else problem.g.bounded(B, len(problem.start)),
         "inexact": lambda eps: inaccuracy(replay, problem, long) <= eps,
-    }
+    }  # fmt: skip
     if points and data is not None:
         full = all(len(risks) == 1 for risks in data.batches)
         facts["nonnegative_loss"] = all(loss.bounded_below() for loss in each)
@@ -118,11 +122,14 @@ def similar(p: Vector, graph: tuple[Vector, ...]) -> bool:
     return symmetric and not any(pairs[i][i] for i in rows) and all(summed(row) == 1 for row in graph)
 
 
-def strongly_convex(problem: Problem, mu: fmpq) -> bool:
-    """Whether f is."""
+def bent_mean(problem: Problem, ends: Ends, c: fmpq) -> bool:
+    """Whether every curvature of f is between these multiples of c."""
+    low, high = (None if end is None else end * c for end in ends)
     if plain := separable(problem.losses):
-        return all(min(line.curvatures()) >= mu for line in lines(plain, problem.p, Regulariser()))
-    return semidefinite(least_hessian(problem), 1, -mu)
+        all_ = [x for line in lines(plain, problem.p, Regulariser()) for x in line.curvatures()]
+        return (low is None or min(all_) >= low) and (high is None or max(all_) <= high)
+    above = low is None or semidefinite(extreme_hessian(problem), 1, -low)
+    return above and (high is None or semidefinite(extreme_hessian(problem, most=True), -1, high))
 
 
 def prox_pl(problem: Problem, mu: fmpq) -> bool:
@@ -133,7 +140,7 @@ def prox_pl(problem: Problem, mu: fmpq) -> bool:
     g = Regulariser() if g is None else g
     if isinstance(g, Regulariser) and (plain := separable(f)):
         return all((x := line.lowest()) is not None and line.prox_pl(mu, x) for line in lines(plain, p, g))
-    H = least_hessian(problem)
+    H = extreme_hessian(problem)
     square = tuple(tuple(dot(row, other) - mu * row[s] for s, other in enumerate(H)) for row in H)
     plain = g == Regulariser() and all(loss.straight for loss in f)
     return mu > 0 and (semidefinite(H, 1, -mu) or (plain and semidefinite(H) and semidefinite(square)))

@@ -122,7 +122,7 @@ def long_shapes(reading: Reading) -> list[Shape]:
 
 def sparse_shapes(reading: Reading) -> list[Shape]:
     """Many rounds with noise at a few steps, where all its outcomes are walked."""
-    noisy = not requirements.argument(reading, "exact_variance") and not requirements.one_round(reading.claim)
+    noisy = not requirements.noise_bounds(reading, "steps", exact=True) and not requirements.one_round(reading.claim)
     kinds = [kind for kind in requirements.choices(reading)[0] if noisy and kind != "none"]
     least = 2 if reading.dropped or requirements.uses(reading, "neighbours") else 1
     proposed: list[Shape] = []

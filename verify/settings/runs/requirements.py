@@ -16,11 +16,8 @@ from fedaudit.problems.families.regularisers import FAMILIES
 from ...search.claim_trees import Node, Tree, heads, names, parts_at, quantity, subtrees, words
 from ..base import Json, Reading
 
-CONSTANTS = (
-    "smooth", "strongly_convex", "bounded_variance", "descent", "mean_strongly_convex", "prox_pl", "minibatch_variance",
-    "bounded_subgradients", "exact_variance", "lipschitz", "weakly_convex", "lgd", "bounded_gradients",
-    "lipschitz_hessian", "gradient_variance", "hessian_variance", "similar_gradients", "similar_hessians",
-)  # fmt: skip
+CONSTANTS = tuple(name for name, record in ASSUMPTIONS.items() if record.drawn)
+MEASURED = {name for name, record in ASSUMPTIONS.items() if record.measured}
 KINDS = ("positive", "nonnegative", "real")
 RULES = ("begin", "local", "end", "update")  # of a method
 SAMPLINGS = ("without_replacement", "with_replacement")
@@ -29,7 +26,7 @@ SAMPLINGS = ("without_replacement", "with_replacement")
 def declared(claim: Json) -> tuple[str, ...]:
     """Constants that an assumption bounds a measure by: as measure <= G^2 or measure <= G."""
     bounds = (meaning["relation"] for meaning in claim["means"].values())
-    said = [args[0] for kind, *args in (*claim["let"], *claim["implicit"]) if kind in ("inexact", "meta_gap")]
+    said = [args[0] for kind, *args in (*claim["let"], *claim["implicit"]) if kind in MEASURED]
     return (*(name for op, _, right in bounds if op == "<=" and (name := root_name(right))), *said)
 
 
@@ -50,7 +47,10 @@ def families(reading: Reading) -> list[Family]:
 @lru_cache
 def convex_mean(reading: Reading) -> bool:
     """Whether an assumption asks that f on the whole is convex."""
-    return any(record.of_mean and has(reading, name) for name, record in ASSUMPTIONS.items())
+    return any(
+        record.of_mean and (record.curvature or (0,))[0] in (0, 1) and has(reading, name)
+        for name, record in ASSUMPTIONS.items()
+    )
 
 
 @lru_cache
@@ -86,17 +86,22 @@ def minimises_each(reading: Reading) -> bool:
 def choices(reading: Reading) -> tuple[list[str], list[str]]:
     """Kinds of noise and of participation that the statement's assumptions speak of."""
     noises = ["none"]
-    kinds = ("bounded_variance", "minibatch_variance", "exact_variance", "gradient_variance")
-    bound = next((name for kind in kinds if (name := argument(reading, kind))), "")
+    bound = next(iter(noise_bounds(reading, "steps", "minibatches", "gradients")), "")
     if bound and uses(reading, "noisy"):
         noises = ["shared"] if "independent_noise" in reading.dropped else ["none", "independent"]
         if ["<", "0", bound] in reading.claim["when"] or [">", bound, "0"] in reading.claim["when"]:
             noises.remove("none")
-        if has(reading, "hessian_variance") and uses(reading, "noisy_hess"):
+        if noise_bounds(reading, "Hessians") and uses(reading, "noisy_hess"):
             noises.append("rough")
     named = [kind for kind in SAMPLINGS if has(reading, kind)]
     sampled = uses(reading, "sampled") and not has(reading, "full_participation")
     return noises, (named or [*SAMPLINGS]) if sampled else [""]
+
+
+def noise_bounds(reading: Reading, *kinds: str, exact: bool | None = None) -> list[str]:
+    """The constants that bound the variance of such noise, or are what it is (`exact`)."""
+    records = [name for name, x in ASSUMPTIONS.items() if x.noise in kinds and exact in (None, x.exact)]
+    return [constant for name in records if (constant := argument(reading, name))]
 
 
 @lru_cache

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from fedaudit.bounds.formulas.lowering import Lowered
+from fedaudit.bounds.language.assumptions import ASSUMPTIONS
 from fedaudit.problems.arrays.genes import Gene, along
 from fedaudit.problems.families import losses
 from fedaudit.problems.families.noise import Noise
@@ -38,6 +39,7 @@ from .run_shapes import family_of, noise_of, outcomes, run_shape
 from .smaller_runs import smaller_runs
 
 MANY = {"C": 4, "d": 1, "E": 4, "T": 10}  # a run whose noise is sampled
+MU = "mu"  # how papers call a curvature from below
 BARELY = 10**6  # how many times less than the problem's slopes
 
 
@@ -85,23 +87,21 @@ class RunSetting(Limited):
     def statics(self, reading: Reading, shape: Shape, genome: Genes) -> dict[str, Array]:
         low, high = curvatures(reading, genome)
         genome = placed(shape, genome)
-        values = {"smooth": high, "strongly_convex": low, "descent": high}
         noise = noise_of(shape)
-        values["bounded_variance"] = noise.level(genome, shape["C"]).max(axis=-1) if "noise" in genome else 0 * high
-        values["exact_variance"] = values["gradient_variance"] = values["bounded_variance"]
-        if "rough" in genome:  # where Hessians differ, gradients do, however little
-            values["hessian_variance"] = noise.bends(genome, high, 1).max(axis=(1, 2))
-            values["gradient_variance"] = values["bounded_variance"] + high * genome["scale"] / BARELY
-        values["minibatch_variance"] = (
-            isqrt(dict(shape.counts).get("b", 1)) * high * genome["scale"] * values["bounded_variance"]
-        )
-        values["prox_pl"] = values["mean_strongly_convex"] = high * genome.get("mu", 0)
-        values["bounded_subgradients"] = longest(regulariser_of(shape, genome, high), shape["d"])
-        values |= {
-            "weakly_convex": high,
-            "lgd": 1 + 0 * high,
-            **family_of(shape).bounds(genome, high, genome["scale"]),
+        level = noise.level(genome, shape["C"]).max(axis=-1) if "noise" in genome else 0 * high
+        rough = "rough" in genome  # where Hessians differ, gradients do, however little
+        levels = {
+            "steps": level,
+            "minibatches": isqrt(dict(shape.counts).get("b", 1)) * high * genome["scale"] * level,
+            "gradients": level + high * genome["scale"] / BARELY if rough else level,
+            "Hessians": noise.bends(genome, high, 1).max(axis=(1, 2)) if rough else 0 * high,
         }
+        least = {False: low, True: high * genome.get("mu", 0)}  # curvatures of the clients' losses, and of f
+        values = {name: levels[record.noise] for name, record in ASSUMPTIONS.items() if record.noise}
+        values |= {name: high for name, record in ASSUMPTIONS.items() if record.curvature}
+        values |= {name: least[record.of_mean] for name, record in ASSUMPTIONS.items() if record.letter == MU}
+        values["bounded_subgradients"] = longest(regulariser_of(shape, genome, high), shape["d"])
+        values |= {"lgd": 1 + 0 * high, **family_of(shape).bounds(genome, high, genome["scale"])}
         if requirements.argument(reading, "lipschitz"):
             values["lipschitz"] = family_of(shape).steepest(genome, high, genome["scale"])
         constants = {name: values.get(a, 0 * high) for name, a in requirements.constants(reading).items()}
@@ -195,7 +195,7 @@ def genes_of_run(reading: Reading, shape: Shape) -> Sequence[Gene]:
     elif not requirements.has(reading, "equal_weights") or "equal_weights" in reading.dropped:
         any_sign = "nonnegative_weights" in reading.dropped and not requirements.uses(reading, "chosen")
         genes.append(along("weight", "real" if any_sign else "positive", sizes, "C"))
-    genes += noise_of(shape).genes(sizes, equal=bool(requirements.argument(reading, "exact_variance")))
+    genes += noise_of(shape).genes(sizes, equal=bool(requirements.noise_bounds(reading, "steps", exact=True)))
     if dict(shape.flags).get("weights") == "rows":
         genes.append(along("share", requirements.share(reading), sizes, "T", "C"))
     if requirements.has(reading, "homogeneous"):

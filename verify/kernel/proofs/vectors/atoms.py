@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from flint import fmpq
 
+from ...core.assumptions import CURVATURE, OF_MEAN
 from ...core.expression import Op, Tree, free, parse
 from ...core.method import Atom, Rule, factors
 from ...core.rational import Node, Rejected
@@ -22,6 +23,7 @@ from .reading import Reader
 
 OVER = ("one", "mean", "squares")
 HALF = number(fmpq(1, 2))
+WEAK = "weakly_convex"  # of what a setting takes a proximal point of, which is not f everywhere
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +66,18 @@ class Place:
             raise Rejected(f"got {' or '.join(assumptions)} with {names}, expected an assumption of the claim")
         return self.reader.form(names[0])
 
+    def curvature(self, side: int, end: int, *points: Vec) -> Form:
+        """The constant of an assumption that bounds curvatures so from this side: of f_i, or of f at shared points."""
+        name, tables = self.field("constant").name(), (CURVATURE, OF_MEAN)
+        each, mean = ([one for one, ends in table.items() if ends[side] == end and one != WEAK] for table in tables)
+        each_says, mean_says = (any(self.reader.frame.assumes(one, name) for one in those) for those in (each, mean))
+        if mean_says and not each_says:
+            self.shared(*points)
+            if self.over != "mean":
+                raise Rejected("got an assumption about f for one client, expected it under the mean")
+            return self.constant(*mean)
+        return self.constant(*each)
+
     def gradient(self, x: Rule) -> Vec:
         return self.read(Rule("grad", (x,)))
 
@@ -92,9 +106,8 @@ def _square(at: Place) -> Scalar:
 
 def _smooth(at: Place) -> Scalar:
     """f_i(y) <= f_i(x) + <grad f_i(x), y - x> + L/2 |y - x|^2; with `below`, the parabola on the other side."""
-    below = at.flag("below")
-    constant_ = at.constant("smooth", "two_sided" if below else "descent")
-    x, y = at.vector("x"), at.vector("y")
+    below, x, y = at.flag("below"), at.vector("x"), at.vector("y")
+    constant_ = at.curvature(0, -1, x, y) if below else at.curvature(1, 1, x, y)
     apart = (*at.value(x), *inner(at.gradient(at.rule("x")), y - x), *minus(at.value(y)))
     return (*(minus(apart) if below else apart), *times(HALF * constant_, square(y - x)))
 
@@ -109,20 +122,15 @@ def _lipschitz(at: Place) -> Scalar:
 def _convex(at: Place) -> Scalar:
     """f_i(y) >= f_i(x) + <grad f_i(x), y - x> + mu/2 |y - x|^2, without a constant for a convex f_i.
 
-    Where it is assumed of f alone it holds for the mean, at points that clients share.
+    Like smoothness, where it is assumed of f alone it holds for the mean, at points that clients share.
     """
     x, y, frame = at.vector("x"), at.vector("y"), at.reader.frame
     if "constant" not in at.fields:
         if not frame.assumes("convex"):
             raise Rejected("got convexity, expected a claim that assumes it")
         curve = number(0)
-    elif frame.assumes("strongly_convex", at.field("constant").name()):
-        curve = at.constant("strongly_convex")
     else:
-        curve = at.constant("mean_strongly_convex")
-        at.shared(x, y)
-        if at.over != "mean":
-            raise Rejected("got convexity of the mean for one client, expected it under the mean")
+        curve = at.curvature(0, 1, x, y)
     apart = (*at.value(y), *minus(at.value(x)), *minus(inner(at.gradient(at.rule("x")), y - x)))
     return (*apart, *times(number(-1) * HALF * curve, square(y - x)))
 

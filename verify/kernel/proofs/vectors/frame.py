@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 
 from flint import fmpq
 
+from ...core.assumptions import CURVATURE, OF_MEAN
 from ...core.claim import Assumption, Claim
 from ...core.expression import Op, Tree, free, parse
 from ...core.method import Atom, Measure, Method, Rule, factors, rules, scalars
@@ -25,7 +26,8 @@ from .settings import Setting, setting_of
 FIELDS = "measures before ghosts kept shares alone single groups"
 ROUND = frozenset("tk")
 ONE_ATOM = Atom("one")
-STRONGLY_CONVEX = ("strongly_convex", "mean_strongly_convex")  # which say nothing with the constant 0
+STRONG, OF_F = (tuple(name for name, (low, _) in ends.items() if low == 1) for ends in (CURVATURE, OF_MEAN))
+STRONGLY_CONVEX = (*STRONG, *OF_F)  # which say nothing with the constant 0
 GROUP = ("steep", "flat", "idle")
 STAR, LEAST, LEAST_EACH = "a minimiser of f", "a least value of f", "a least value of every f_i"
 GIVEN_BY: Mapping[str, tuple[str, ...]] = {  # rule -> the assumptions that give it
@@ -33,16 +35,16 @@ GIVEN_BY: Mapping[str, tuple[str, ...]] = {  # rule -> the assumptions that give
     SIGN: ("nonnegative_weights", "positive_weights", "distribution", "equal_weights", "similarity_weights"),
     UNBIASED: ("bounded_variance", "exact_variance", "minibatch_variance", "independent"),
     INDEPENDENT: ("independent_noise", "independent"),
-    FLAT: ("smooth", "descent", "differentiable"),
+    FLAT: (*(name for name, (_, high) in CURVATURE.items() if high is not None), "differentiable"),
     DRAWN: ("without_replacement",),
     NEAR: ("similarity_weights",),
     EXACT: ("exact_oracle",),
     FRESH: (),
     SAME: ("identical",),
     GROUPS: ("two_groups",),
-    STAR: ("has_minimum", "strongly_convex", "mean_strongly_convex"),
-    LEAST: ("has_minimum", "strongly_convex", "mean_strongly_convex", "lower_bounded"),
-    LEAST_EACH: ("strongly_convex",),
+    STAR: ("has_minimum", *STRONGLY_CONVEX),
+    LEAST: ("has_minimum", *STRONGLY_CONVEX, "lower_bounded"),
+    LEAST_EACH: STRONG,
 }
 
 

@@ -9,7 +9,7 @@ from fedaudit.verify.experiments.buttaci.networks import Networks, grid
 from fedaudit.verify.experiments.yuan import rates as formulas
 from fedaudit.verify.experiments.zhang.exact import stochastic
 
-from ..buttaci import network
+from ..buttaci import imbalance
 from ..yuan import rates
 from ..zhang import race
 
@@ -23,7 +23,7 @@ def digits(seed: int) -> Figure:
     """Draws networks of 100 clients that hold handwritten digits, as in table 3.1 of the thesis, with three partitions
     a level.
     """
-    return network.plot(Networks(grid(seed)))
+    return imbalance.plot(Networks(grid(seed)))
 
 
 def crossover(seed: int) -> Figure:

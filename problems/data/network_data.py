@@ -12,7 +12,7 @@ from typing import Any, cast
 import numpy as np
 
 from ..arrays.array_checks import Array, fail
-from .network import adjacency, homogeneity, misalignment, spectrum
+from .similarity_graphs import adjacency, homogeneity, misalignment, spectrum
 
 
 def digits() -> tuple[Array, Array]:

@@ -17,10 +17,10 @@ from sympy import Eq, Symbol, limit, oo
 from fedaudit.bounds.catalogue.discovery import catalogue, statement, statements
 from fedaudit.bounds.language.statement import Assumption
 from fedaudit.bounds.proofs.derivation_check import derive
-from fedaudit.figures.buttaci.network import plot
-from fedaudit.problems.data import network
-from fedaudit.problems.data.network import Alteration
+from fedaudit.figures.buttaci.imbalance import plot
+from fedaudit.problems.data import similarity_graphs
 from fedaudit.problems.data.network_data import digits, messages, observe, partition
+from fedaudit.problems.data.similarity_graphs import Alteration
 from fedaudit.verify import kernel
 from fedaudit.verify.certify.command import certify
 from fedaudit.verify.experiments.buttaci.networks import Networks
@@ -63,29 +63,29 @@ CASES = [(2, 1.0, 1.0, 0.5, 0.0), (3, 1.0, 2.0, 0.2, 1.5), (4, 2.0, 1.0, -0.5, -
 def test_from_messages_to_the_spectrum() -> None:
     """Three messages in the plane: mis, weights and eigenvalues by hand."""
     m = np.array([[1.0, 0.0], [0.0, 1.0], [-0.6, 0.8]])
-    mis = network.misalignment(m)
+    mis = similarity_graphs.misalignment(m)
     assert mis == pytest.approx(np.array([[0.0, 0.5, 0.8], [0.5, 0.0, 0.1], [0.8, 0.1, 0.0]]), abs=1e-15)
     assert mis == pytest.approx(((m[:, None] - m[None]) ** 2).sum(axis=-1) / 4, abs=1e-15)
-    A = network.adjacency(mis)
+    A = similarity_graphs.adjacency(mis)
     a, b, c = -np.log([0.5, 0.8, 0.1])
-    assert pytest.approx(network.from_pairs(np.array([a, b, c]), 3)) == A
+    assert pytest.approx(similarity_graphs.from_pairs(np.array([a, b, c]), 3)) == A
     root = np.sqrt(a * a + b * b + c * c - a * b - b * c - c * a)
-    assert network.spectrum(A) == pytest.approx([a + b + c - root, a + b + c + root])
-    assert network.homogeneity(A) == pytest.approx((a + b + c) / 6)
+    assert similarity_graphs.spectrum(A) == pytest.approx([a + b + c - root, a + b + c + root])
+    assert similarity_graphs.homogeneity(A) == pytest.approx((a + b + c) / 6)
 
 
 def test_weights_must_be_one_a_pair() -> None:
     with pytest.raises(ValueError, match=r"got 4 weights for 3 clients, expected .* do: "):
-        network.from_pairs(np.ones(4), 3)
+        similarity_graphs.from_pairs(np.ones(4), 3)
 
 
 @pytest.mark.parametrize("signs", ["positive", "any"])
 def test_the_spectrum_leaves_out_the_constant_vector(signs: str) -> None:
     rng = np.random.default_rng(1)
     w = rng.standard_normal((20, 10))
-    A = network.from_pairs(np.abs(w) if signs == "positive" else w, 5)
-    every = np.linalg.eigvalsh(network.laplacian(A))
-    with_zero = np.sort(np.concatenate([network.spectrum(A), np.zeros((20, 1))], axis=-1))
+    A = similarity_graphs.from_pairs(np.abs(w) if signs == "positive" else w, 5)
+    every = np.linalg.eigvalsh(similarity_graphs.laplacian(A))
+    with_zero = np.sort(np.concatenate([similarity_graphs.spectrum(A), np.zeros((20, 1))], axis=-1))
     assert with_zero == pytest.approx(every, abs=1e-12)
 
 
@@ -94,10 +94,10 @@ def test_closed_forms_lie_within_confidence_bounds_of_sampling(case: tuple[int, 
     """Sampled Laplacians: probability, squared and absolute deviation at confidence 1 - 1e-9."""
     made, C = alteration(*case), case[0]
     first, second = made.draw(RUNS, np.random.default_rng(0))
-    lower_ = network.homogeneity(second) < network.homogeneity(first)
+    lower_ = similarity_graphs.homogeneity(second) < similarity_graphs.homogeneity(first)
     low, high = interval(1.0 * lower_, np.ones(1), 1)
     assert low <= made.less_homogeneous() <= high
-    apart = network.spectrum(second) - network.spectrum(first)
+    apart = similarity_graphs.spectrum(second) - similarity_graphs.spectrum(first)
     mean, variance = made.step
     norm = np.sqrt(2 * C * (C - 1) * variance + C**2 * (C - 1) * mean**2) + REACH * np.sqrt(2 * C * variance)
     width = norm**2 / (C - 1)  # sqrt(tr M^2) is a Lipschitz function of the weights with constant sqrt(2C)
@@ -219,7 +219,7 @@ def test_an_approximation_is_refuted_by_limits_that_differ() -> None:
     made = row["certificate"]
     assert certify(made, "prop3.2-largeC~fixed-shift")["accepted"]
     limits = [float(made[side].split(" +/- ")[0]) for side in ("lhs", "rhs")]
-    assert limits == pytest.approx(network.normal_cdf(np.array([0.5, 0.5**0.5])), abs=1e-12)
+    assert limits == pytest.approx(similarity_graphs.normal_cdf(np.array([0.5, 0.5**0.5])), abs=1e-12)
 
 
 @pytest.mark.parametrize("paths", [{"epsilon": [["1", "-1"]]}, {"epsilon": [["1/2", "0"]]}, {"epsilon": [["3", "-2"]]}])

@@ -23,8 +23,8 @@ from fedaudit.bounds.language.algebra import Rational
 from fedaudit.bounds.language.statement import Statement
 from fedaudit.bounds.lint.checks import lint
 from fedaudit.bounds.proofs.derivation_check import derive
-from fedaudit.problems.losses import meta
-from fedaudit.problems.losses.meta import Tasks, counts, trees, wasserstein
+from fedaudit.problems.losses import meta_functions
+from fedaudit.problems.losses.meta_functions import Tasks, counts, trees, wasserstein
 from fedaudit.problems.losses.splines import through
 from fedaudit.verify import kernel
 from fedaudit.verify.certify.command import certify
@@ -259,7 +259,7 @@ def test_estimates_are_means_over_all_batches() -> None:
     p = np.array([[[0.25, 0.75]]])
     tasks = Tasks(base, eta, p, rng.standard_normal((1, m, d)), rng.standard_normal((1, m, d)))
     w, alpha, delta = np.full((1, d), 0.1), np.array([0.3]), np.array([0.2])
-    f, each = meta.meta_gradient(tasks.users, w[:, None], alpha[:, None, None])[0, 0], tasks.points
+    f, each = meta_functions.meta_gradient(tasks.users, w[:, None], alpha[:, None, None])[0, 0], tasks.points
     q: Any = p[0, 0]
 
     def slope(z: tuple[int, ...], at: Any) -> Any:
@@ -281,13 +281,13 @@ def test_estimates_are_means_over_all_batches() -> None:
     bias = {k: np.sum((np.dot(chances, v) - f) ** 2) for k, v in found.items()}
     mse = {k: np.dot(chances, np.sum((np.array(v) - f) ** 2, axis=1)) for k, v in found.items()}
     got = {
-        "full": meta.three_batches(tasks, w, alpha, D, D, D),
-        "first": meta.first_order(tasks, w, alpha, D, D),
-        "free": meta.hessian_free(tasks, w, alpha, delta, D, D, D),
+        "full": meta_functions.three_batches(tasks, w, alpha, D, D, D),
+        "first": meta_functions.first_order(tasks, w, alpha, D, D),
+        "free": meta_functions.hessian_free(tasks, w, alpha, delta, D, D, D),
     }
     for k, errors in got.items():
         assert np.allclose((errors.bias2[0], errors.mse[0]), (bias[k], mse[k]), rtol=1e-11), k
-    assert np.allclose(meta.shared_batch(tasks, w, alpha, D, D), bias["shared"], rtol=1e-11)
+    assert np.allclose(meta_functions.shared_batch(tasks, w, alpha, D, D), bias["shared"], rtol=1e-11)
 
 
 def test_all_batches_are_counted() -> None:

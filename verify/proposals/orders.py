@@ -23,8 +23,8 @@ from ..kernel.core.rational import Malformed, Node, Rejected
 from ..kernel.proofs.forms import Forms
 from ..kernel.proofs.judgement import UNIT, ZERO
 from ..kernel.proofs.proof import FORMAT
-from ..kernel.proofs.rules import order
-from ..kernel.proofs.rules.order import AT_LEAST, MINUS, PARTS, SUMS, Branch, Exponent
+from ..kernel.proofs.rules import growth
+from ..kernel.proofs.rules.growth import AT_LEAST, MINUS, PARTS, SUMS, Branch, Exponent
 from .atom_trees import relation_json, tree_json
 from .lines.line_certificates import certificates
 
@@ -67,7 +67,7 @@ class _Search:
     leaves: int = 0
 
     def root(self) -> Branch:
-        return order.beginning(self.claim, self.said, self.forms)
+        return growth.beginning(self.claim, self.said, self.forms)
 
     # --- what the cases rest on --------------------------------------------------------------------------------------
 
@@ -186,11 +186,11 @@ class _Search:
 
     def witness(self, relation: Relation) -> Json:
         """Powers of n along which the conditions hold and parameters move as they are said to."""
-        random, roles = Random(0), order.roles(self.claim)
+        random, roles = Random(0), growth.roles(self.claim)
         for attempt in range(TRIES):
             paths = {name: self._path(name, roles, random, attempt) for name in self.claim.domains}
             try:
-                order.meets(Node({"paths": paths}, "witness"), relation, self.claim)
+                growth.meets(Node({"paths": paths}, "witness"), relation, self.claim)
             except (Rejected, Malformed):
                 continue
             return {"paths": paths}

@@ -22,8 +22,8 @@ from fedaudit.verify.moves.kernel_proof import Proof, Unproved, prove
 from .attempts import Attempts, FoundArgument, Spent, Tried
 from .direct import by_lines_alone, by_one_premise
 from .local_growth import by_growth
+from .potential_proof import by_potential
 from .proof_words import names_of, told
-from .rounds import by_potential
 
 KINDS = ("inequality", "identity")
 

@@ -13,8 +13,8 @@ from itertools import product
 
 import numpy as np
 
-from fedaudit.problems.losses import meta
-from fedaudit.problems.losses.meta import Tasks
+from fedaudit.problems.losses import meta_functions
+from fedaudit.problems.losses.meta_functions import Tasks
 from fedaudit.problems.losses.splines import Splines, through
 
 from ..search.genome import Gene, Genome
@@ -236,7 +236,7 @@ class _Run:
         return self.shape["D0"], self.shape["D1"], self.shape["D2"]
 
     def meta(self, w: Array) -> Array:  # (N, n, d)
-        return meta.meta_gradient(self.tasks.users, w[:, None, :], self.alpha[:, None, None])
+        return meta_functions.meta_gradient(self.tasks.users, w[:, None, :], self.alpha[:, None, None])
 
     def spread(self, each: Array, spectral: bool = False) -> Array:
         """(1/n) sum_i |x_i - x|^2 for x_i (N, n, d)."""
@@ -247,17 +247,17 @@ class _Run:
     def moved(self) -> Array:
         return self.meta(self.w) - self.meta(self.genome["step"])
 
-    def full(self) -> meta.Errors:
-        return meta.three_batches(self.tasks, self.w, self.alpha, *self.sizes)
+    def full(self) -> meta_functions.Errors:
+        return meta_functions.three_batches(self.tasks, self.w, self.alpha, *self.sizes)
 
     def algorithm_1(self) -> Array:
-        return meta.shared_batch(self.tasks, self.w, self.alpha, *self.sizes[:2])
+        return meta_functions.shared_batch(self.tasks, self.w, self.alpha, *self.sizes[:2])
 
-    def first_order(self) -> meta.Errors:
-        return meta.first_order(self.tasks, self.w, self.alpha, *self.sizes[:2])
+    def first_order(self) -> meta_functions.Errors:
+        return meta_functions.first_order(self.tasks, self.w, self.alpha, *self.sizes[:2])
 
-    def hessian_free(self) -> meta.Errors:
-        return meta.hessian_free(self.tasks, self.w, self.alpha, self.delta, *self.sizes)
+    def hessian_free(self) -> meta_functions.Errors:
+        return meta_functions.hessian_free(self.tasks, self.w, self.alpha, self.delta, *self.sizes)
 
     def one(self) -> Splines:
         f = self.tasks.users
@@ -290,15 +290,15 @@ _SCALARS: dict[str, Callable[[_Run], Array]] = {
     "mse_FO": lambda o: o.first_order().mse,
     "bias2_HF": lambda o: o.hessian_free().bias2,
     "mse_HF": lambda o: o.hessian_free().mse,
-    "error_H": lambda o: meta.hessian_error(o.tasks, o.w, o.alpha, o.shape["D2"]),
+    "error_H": lambda o: meta_functions.hessian_error(o.tasks, o.w, o.alpha, o.shape["D2"]),
 }
 _LISTS: dict[str, Callable[[_Run], Array]] = {
-    "dF": lambda o: meta.meta_derivative(o.one(), o.w, o.alpha[:, None]),
+    "dF": lambda o: meta_functions.meta_derivative(o.one(), o.w, o.alpha[:, None]),
     "hess": lambda o: o.one().hess(o.w),
     "inner": lambda o: o.one().grad(-o.alpha[:, None] * o.one().grad(o.w)),
     "moved2": lambda o: np.sum(o.moved() ** 2, axis=-1),
-    "tv": lambda o: meta.variation(o.tasks.p),
-    "W1": lambda o: meta.wasserstein(o.tasks.p, _metric(o.genome)),
+    "tv": lambda o: meta_functions.variation(o.tasks.p),
+    "W1": lambda o: meta_functions.wasserstein(o.tasks.p, _metric(o.genome)),
     "central": lambda o: o.central(),
     "hv": lambda o: o.one().hess(o.w) * o.genome["v"],
     "v": lambda o: o.genome["v"],
@@ -314,7 +314,7 @@ def _written(f: Splines, j: int) -> Json:
 def _transport(p: Array, metric: Array) -> Json:
     """The best flow on a spanning tree of each user, and the potential that shows that none is better."""
     plans = [
-        min((_on_tree(tree, off, metric) for tree in meta.trees(len(off))), key=lambda plan: plan.rank)
+        min((_on_tree(tree, off, metric) for tree in meta_functions.trees(len(off))), key=lambda plan: plan.rank)
         for off in p - p.sum(axis=0) / len(p)
     ]
     return {"flows": [text(plan.flow) for plan in plans], "potentials": [text(plan.potential) for plan in plans]}

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from fedaudit.problems.data.samples import expected_distances
+from fedaudit.problems.data.empirical_distances import expected_distances
 
 from ..search.genome import Gene, Genome
 from ..search.tree_arrays import Table

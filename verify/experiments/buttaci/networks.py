@@ -13,8 +13,8 @@ from typing import Literal
 
 import numpy as np
 
-from fedaudit.problems.data.network import normal_cdf
 from fedaudit.problems.data.network_data import Observed, digits, observe
+from fedaudit.problems.data.similarity_graphs import normal_cdf
 
 from ...search.seeds import seed_for
 from ...search.tree_arrays import Array
@@ -36,7 +36,7 @@ class Networks:
     networks: tuple[Observed, ...]
     panels: tuple[Panel, ...] = ("misalignment", "spectrum", "homogeneity")
     title: str = "Networks from data: misalignments, spectra, homogeneity"
-    figure: str = "buttaci.network"
+    figure: str = "buttaci.imbalance"
 
 
 @cache

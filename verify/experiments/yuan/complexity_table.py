@@ -39,7 +39,7 @@ class Complexities:
 
     rows: tuple[Row, ...]
     caption: str
-    figure: str = "yuan.table"
+    figure: str = "yuan.complexity_lines"
 
 
 def last_round(error: Callable[[Array], Array], epsilon: Array) -> Array:

@@ -16,7 +16,7 @@ from ..worlds.registry import SETTINGS
 from .forms import Forms
 from .judgement import KINDS, ZERO, Context, Judgement, among, offers_of, same, told
 from .polynomials import ONE, Form
-from .rules import citation, conditions, facts, line, logic, order, premise, sums
+from .rules import citation, conditions, facts, growth, line, logic, premise, sums
 from .vectors import frame, reading
 
 FORMAT = "fedaudit-proof/2"
@@ -30,7 +30,7 @@ RULES: Mapping[str, Rule] = {
     "hypothesis": logic.hypothesis, "discharge": logic.discharge, "case": logic.case, "instance": logic.instance,
     "definition": logic.definition, "congruence": logic.congruence, "trusted": logic.trusted,
     "sum_next": sums.sum_next, "sum_empty": sums.sum_empty, "termwise": sums.termwise, "induction": sums.induction,
-    GROWTH: order.check,
+    GROWTH: growth.check,
 }  # fmt: skip
 
 

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from fedaudit.problems.data.network import from_pairs, homogeneity, quadratic_form, spectrum, variability
+from fedaudit.problems.data.similarity_graphs import from_pairs, homogeneity, quadratic_form, spectrum, variability
 
 from ...search.genome import Gene, Genome
 from ...search.tree_arrays import Array, Table

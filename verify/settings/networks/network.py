@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from fedaudit.problems.data.network import Alteration, normal_cdf, spectrum
+from fedaudit.problems.data.similarity_graphs import Alteration, normal_cdf, spectrum
 
 from ...search.genome import Gene, Genome
 from ...search.tree_arrays import Array, Evaluator, Quantity, Table

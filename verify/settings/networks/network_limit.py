@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from fedaudit.problems.data.network import Alteration
+from fedaudit.problems.data.similarity_graphs import Alteration
 
 from ...search.genome import Gene, Genome
 from ...search.tree_arrays import Quantity, Table

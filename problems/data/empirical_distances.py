@@ -7,7 +7,7 @@ from itertools import product
 import numpy as np
 
 from ..arrays.array_checks import Array, summed
-from ..losses.meta import batches
+from ..losses.meta_functions import batches
 
 
 def expected_distances(gap: Array, q: Array, n: int, m: int) -> tuple[Array, Array]:

@@ -16,7 +16,7 @@ sys.path.insert(0, str(Path(__file__).parent))  # as a script or with -m
 import one_thread  # noqa: F401, I001  before NumPy reads the environment
 
 from fedaudit.figures import drawing
-from fedaudit.running import runner
+from fedaudit.running import runner, selection
 from fedaudit.verify.moves import audit, judge
 from fedaudit.verify.pictures import curves
 from rich.console import Console
@@ -100,7 +100,7 @@ def ticking() -> Generator[Clock]:
 def measured(ids: Sequence[str] = STATEMENTS, effort: float = EFFORT) -> dict[str, float]:
     """Processor seconds of each stage of an audit of these statements, figures included."""
     with ticking() as clock:
-        for chosen in runner.choose(ids):
+        for chosen in selection.choose(ids):
             outcome = runner.attempt(runner.Task("audit", chosen, 0, effort, "numpy", figure=True))
             if outcome.failure or outcome.undrawn:
                 raise RuntimeError(f"{chosen.id}: {outcome.failure or outcome.undrawn}")

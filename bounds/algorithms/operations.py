@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..language.method import Method
-from ..language.rule_expressions import Vector, as_scalar, as_vector
+from ..language.rule_parts import Vector, as_scalar, as_vector
 
 __all__ = ["Method", "adaptive", "ones", "shares", "shrunk", "square"]
 

@@ -13,7 +13,7 @@ from sympy.printing.str import StrPrinter
 from ..formulas.printer import joined
 from ..language.method import Method, quantity_name
 from ..language.method_interface import size
-from ..language.rule_expressions import Number, Vector, Weights, as_vector
+from ..language.rule_parts import Number, Vector, Weights, as_vector
 
 PHASES = ("server", "client", "begin", "local", "end", "update")
 COMMENTS = {

@@ -10,7 +10,7 @@ from sympy import Add, Expr, Symbol
 
 from ..language.algebra import fraction
 from ..language.method import Method, quantity_name
-from ..language.rule_expressions import Number, Vector, Weights
+from ..language.rule_parts import Number, Vector, Weights
 from .printer import PYTHON, joined, latex_form, text
 
 INDENT = {"text": "  ", "latex": r"\quad "}

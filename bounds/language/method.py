@@ -18,7 +18,7 @@ from sympy.core.function import AppliedUndef
 
 from fedaudit.errors import UserError, cut
 
-from .rule_expressions import Number, Vector, as_scalar, as_vector, parts_of, scalars_of, vector_tree
+from .rule_parts import Number, Vector, as_scalar, as_vector, parts_of, scalars_of, vector_tree
 from .statement import LONGEST_REPR, Glossary
 
 PHASES = ("begin", "local", "end", "update")

@@ -19,7 +19,7 @@ from sympy.core.function import AppliedUndef
 
 from ..language.assumptions import DATA
 from ..language.method import Method, quantity_name
-from ..language.rule_expressions import Number, Vector, Weights, scalars_of, vectors_of
+from ..language.rule_parts import Number, Vector, Weights, scalars_of, vectors_of
 from ..language.statement import ID
 from .fault import Fault
 

@@ -11,7 +11,7 @@ from sympy import Expr
 from ..formulas.algorithm_box import Printer
 from ..language.dimension import ONE, Dimension, DimensionError, dimension, dimension_of
 from ..language.method import Method
-from ..language.rule_expressions import Number, Vector, Weights
+from ..language.rule_parts import Number, Vector, Weights
 
 LENGTH, SLOPE, VALUE, STEP = (dimension(text) for text in ("W", "F/W", "F", "W^2/F"))
 Dimensions = dict[str, Dimension]

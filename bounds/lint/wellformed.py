@@ -26,7 +26,7 @@ from ..formulas.lowering import name_of
 from ..language.assumptions import ASSUMPTIONS, DATA
 from ..language.derivation import Derivation
 from ..language.method import Method, quantity_name
-from ..language.rule_expressions import vectors_of
+from ..language.rule_parts import vectors_of
 from ..language.statement import RELATIONS, Assumption, Form, Glossary, Kind, Statement
 from .claim_language import domain_faults, long_number, operation_faults
 from .fault import Fault

@@ -10,7 +10,7 @@ from sympy import Expr
 from sympy.logic.boolalg import Boolean
 
 from ..language.assumptions import SIGN
-from ..language.rule_expressions import Number, Vector, scalars_of
+from ..language.rule_parts import Number, Vector, scalars_of
 from .frame import Frame
 from .method_vectors import Reader
 from .vectors import ANY, Charge, Over, Scalar, under_mean

@@ -17,20 +17,8 @@ from sympy.logic.boolalg import Boolean
 from fedaudit.errors import UserError
 
 from ..language.assumptions import ASSUMPTIONS, COMMON, NEAR, SIGN
-from ..language.rule_expressions import (
-    F,
-    Number,
-    Vector,
-    f,
-    f_i,
-    f_i_star,
-    f_star,
-    grad,
-    inner,
-    neighbours,
-    noisy,
-    norm2,
-)
+from ..language.rule_expressions import F, f, f_i, f_i_star, f_star, grad, inner, neighbours, noisy, norm2
+from ..language.rule_parts import Number, Vector
 from ..language.statement import Assumption
 from .atom import Atom, Client, Field, Owed, Plain
 from .frame import Frame

@@ -15,7 +15,8 @@ from fedaudit.errors import UserError
 
 from ..language.assumptions import USUAL
 from ..language.method import Method
-from ..language.rule_expressions import Number, Vector, f_i_star, f_star, mean, scalars_of
+from ..language.rule_expressions import f_i_star, f_star, mean
+from ..language.rule_parts import Number, Vector, scalars_of
 from .settings.two_groups import Groups
 from .vectors import FENCHEL, FRESH, SAME, Charge
 

@@ -11,7 +11,7 @@ from sympy import Integer
 
 from fedaudit.errors import UserError
 
-from ..language.rule_expressions import Vector
+from ..language.rule_parts import Vector
 from .frame import Frame
 from .method_vectors import Reader, When
 from .vectors import (

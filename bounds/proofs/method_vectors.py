@@ -17,7 +17,8 @@ from sympy.core.function import AppliedUndef
 from fedaudit.errors import UserError
 
 from ..language.assumptions import EXACT, FLAT, GROUPS, SENT, STILL
-from ..language.rule_expressions import Number, Vector, grad, mean, vectors_of
+from ..language.rule_expressions import grad, mean
+from ..language.rule_parts import Number, Vector, vectors_of
 from .frame import Frame, others
 from .settings.two_groups import Member
 from .vectors import (

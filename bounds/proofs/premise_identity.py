@@ -22,7 +22,8 @@ from fedaudit.errors import UserError
 from ..language.assumptions import DRAWN, EVEN, INDEPENDENT, SIGN, SUM, UNBIASED
 from ..language.derivation import Known, Requirement
 from ..language.method import Method
-from ..language.rule_expressions import Number, Vector, inner, norm2
+from ..language.rule_expressions import inner, norm2
+from ..language.rule_parts import Number, Vector
 from .atom import Atom
 from .frame import HETEROGENEITY, Frame, formula_of
 from .kept_vectors import require_kept

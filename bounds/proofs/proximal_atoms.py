@@ -12,22 +12,8 @@ from sympy.logic.boolalg import Boolean
 from fedaudit.errors import UserError
 
 from ..language.assumptions import SIGN
-from ..language.rule_expressions import (
-    F,
-    Number,
-    Vector,
-    f,
-    f_i,
-    f_star,
-    full_prox,
-    g,
-    grad,
-    inner,
-    mean,
-    norm2,
-    oracle,
-    prox,
-)
+from ..language.rule_expressions import F, f, f_i, f_star, full_prox, g, grad, inner, mean, norm2, oracle, prox
+from ..language.rule_parts import Number, Vector
 from .atom import Atom, Owed
 from .atoms import HALF
 from .method_vectors import Reader

@@ -218,7 +218,7 @@ def _operations(raw: object) -> Iterator[str]:
 
 def _runs(method: Method) -> None:
     """Raises `UserError` for a method with something that plain gradients do not give."""
-    from fedaudit.bounds.language.rule_expressions import vector_tree
+    from fedaudit.bounds.language.rule_parts import vector_tree
 
     rules = [v for block in (method.server, method.client, *method.phases.values()) for v in block.values()]
     used = {op for rule in rules for op in _operations(vector_tree(rule, lambda _: "1"))}
@@ -232,7 +232,7 @@ def _runs(method: Method) -> None:
 def _measurable(method: Method, problem: Problem) -> tuple[set[str], dict[str, str]]:
     """The measures that this problem allows, and why not the others."""
     from fedaudit.bounds.language.method import quantity_name
-    from fedaudit.bounds.language.rule_expressions import vector_tree
+    from fedaudit.bounds.language.rule_parts import vector_tree
 
     kept, left_out = set[str](), dict[str, str]()
     vectors = {v.name for v in (*method.server, *method.client)}

@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 
     from fedaudit.verify.results.row import Row
 
-    from ..running.runner import Chosen, Done, Engine, Settings
+    from ..running.runner import Done, Engine, Settings
+    from ..running.selection import Chosen
     from ..running.store import Folder
 
 __all__ = ["run_move"]
@@ -26,7 +27,8 @@ __all__ = ["run_move"]
 
 def run_move(arguments: argparse.Namespace) -> int:
     """lint, derive, verify, hunt, audit."""
-    from ..running.runner import Settings, choose, one_thread, use_backend
+    from ..running.runner import Settings, one_thread, use_backend
+    from ..running.selection import choose
 
     arguments.began = time.monotonic()
     move: str = arguments.command

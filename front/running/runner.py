@@ -7,10 +7,9 @@ budget, counted as work and not by the clock, and rows are put in the order of t
 from __future__ import annotations
 
 import os
-import re
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, cast
@@ -20,16 +19,16 @@ from fedaudit.verify.results.json_fields import Json
 from fedaudit.verify.results.row import DerivedPart, LintLine, Move, Row, read_printed
 from fedaudit.verify.results.settled_citations import proof_citations, rests_on, settle, unproved
 
-from ..commands.listing import chains, file_of, find, listed
+from ..commands.listing import file_of, find
 from ..errors import UserError, crash
 from .own_marks import no_key
-from .store import Damaged, Folder, Foreign, key_of, source_digest
+from .selection import Chosen, of_catalogue
+from .store import Damaged, Folder, Foreign, key_of
 
 if TYPE_CHECKING:
     from fedaudit.bounds.language.statement import Statement
 
 __all__ = [
-    "Chosen",
     "Done",
     "Engine",
     "Interrupted",
@@ -38,7 +37,6 @@ __all__ = [
     "Task",
     "attempt",
     "audit",
-    "choose",
     "cores",
     "ended",
     "header",
@@ -53,7 +51,6 @@ SINGLE_BUDGET = 10.0  # seconds a statement, for verify and hunt on their own
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
 MEMORY = 2 * 10**9  # bytes
 WEIGHT = ("thm", "cor", "prop", "lem")  # labels of ids, the weightiest first
-ADDRESS = re.compile(r" at 0x[0-9a-f]+")
 
 Progress = Callable[[str, int, int], None]
 Notice = Callable[[str], None]
@@ -71,16 +68,6 @@ def silent(*_: object, **__: object) -> None:
 
 class Interrupted(Exception):
     """The user stopped the run; says what was kept and how to go on."""
-
-
-@dataclass(frozen=True, slots=True)
-class Chosen:
-    """One statement that was asked for: its id, where a worker finds it again, and what it says."""
-
-    id: str
-    origin: str  # the id itself, or the path of the user's file
-    content: str  # all that its row depends on besides the settings
-    chain: str  # the same for all that cite one another, whose derivations share what they decide
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,46 +142,6 @@ class Done:
     failures: dict[str, str]  # id -> the error and its place
     header: Json = field(default_factory=dict[str, Any])  # what an audit's audit.json says beside them
     unsound: bool = False  # whether a proof and an exact run disagree: then no `proved` is to be believed
-
-
-def choose(selectors: Sequence[str], *, well_formed: bool = True) -> list[Chosen]:
-    """What the selectors name, each statement once, in order; raises `UserError` that says what is unknown.
-
-    Statements of a user's own file are looked through for slips first, unless that is what is asked for.
-    """
-    chosen: dict[str, Chosen] = {}
-    for selector in selectors or [""]:
-        for one in _own(selector, well_formed) if file_of(selector) else _listed([selector] if selectors else []):
-            first = chosen.setdefault(one.id, one)
-            if first.origin != one.origin:
-                raise UserError(f"{one.id} from {first.origin} and from {one.origin}", "one of them", "rename the id")
-    return list(chosen.values())
-
-
-def _listed(selectors: Sequence[str]) -> Iterator[Chosen]:
-    """Statements of the catalogue, which depend on what it says of them and on our code."""
-    for entry in listed(selectors):
-        yield Chosen(
-            entry["id"], entry["id"], source_digest(papers=False) + entry["fingerprint"], chains()[entry["id"]]
-        )
-
-
-def _own(selector: str, checked: bool) -> Iterator[Chosen]:
-    """Statements of a user's file, which may read anything of ours."""
-    from fedaudit.bounds.catalogue.discovery import find
-    from fedaudit.bounds.lint.wellformed import well_formed
-
-    path = file_of(selector)
-    source = _source_of(path)
-    for statement in well_formed([selector]) if checked else find([selector]):
-        content = source_digest() + source + content_of(statement)
-        yield Chosen(statement.id, path, content, os.path.basename(path))
-
-
-def content_of(statement: Statement) -> str:
-    """What a statement says, as text that is the same in every process."""
-    said = [f"{f.name}={getattr(statement, f.name)!r}" for f in fields(statement) if f.repr]
-    return ADDRESS.sub("", "\n".join(said))
 
 
 def run(
@@ -320,7 +267,7 @@ def _cited(row: Row) -> list[str]:
 def _beside(name: str, citing: Chosen) -> Chosen:
     """A statement that another one cites: of the catalogue, or of the same file."""
     own = file_of(citing.origin) and any(s.id == name for s in find([citing.origin]))
-    return replace(citing, id=name) if own else next(iter(_listed([name])))
+    return replace(citing, id=name) if own else next(of_catalogue([name]))
 
 
 def _undone(task: Task, bare: Row | None, out: Folder) -> Task:
@@ -487,16 +434,6 @@ def _key(task: Task) -> str:
         thorough=task.thorough,
         libraries=list(libraries().values()),
     )
-
-
-def _source_of(path: str) -> str:
-    """The text of a user's own file: the rows of its statements depend on all of it."""
-    if not path or not os.path.isfile(path):
-        return ""
-    try:
-        return Path(path).read_text(encoding="utf-8", errors="replace")
-    except OSError as error:
-        raise UserError(f"{path} ({error.strerror})", "a Python file that can be read", "check the path") from error
 
 
 def ended(task: Task) -> Outcome:

@@ -8,7 +8,8 @@ from marks import slow
 from sympy import Eq, Function, Ge, Le, Rational
 
 from fedaudit.bounds.catalogue.discovery import catalogue
-from fedaudit.bounds.language.rule_expressions import F, Number, conjugate, expect, f, f_star, w_star, zero
+from fedaudit.bounds.language.rule_expressions import F, conjugate, expect, f, f_star, w_star
+from fedaudit.bounds.language.rule_parts import Number, zero
 from fedaudit.bounds.papers.zhang.frames import ON_PROPOSED, ON_STATIONARY
 from fedaudit.bounds.papers.zhang.methods import P, c, x
 from fedaudit.bounds.papers.zhang.symbols import L, eta_g, eta_t, r

@@ -48,4 +48,4 @@ def test_every_stage_of_an_audit_is_timed_and_left_as_it_was(monkeypatch: pytest
     assert set(seconds) == set(stages.BEFORE)
     assert all(spent > 0 for spent in seconds.values())
     assert audit.linted is plain
-    assert set(stages.STATEMENTS) <= {chosen.id for chosen in stages.runner.choose([])}
+    assert set(stages.STATEMENTS) <= {chosen.id for chosen in stages.selection.choose([])}

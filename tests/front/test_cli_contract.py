@@ -14,7 +14,7 @@ from fedaudit import cli
 from fedaudit.bounds.catalogue import discovery as catalogue
 from fedaudit.bounds.catalogue.discovery import statements
 from fedaudit.commands import listing
-from fedaudit.running import runner
+from fedaudit.running import runner, selection
 from fedaudit.running.store import Folder
 from fedaudit.verify.results.file_names import slug
 
@@ -346,7 +346,7 @@ def test_what_depends_on_a_change_is_done_again_and_nothing_else(run, moves, mon
     assert run("audit", LEMMAS, "--jobs", "1", "--json")[1] == rows
     assert set(moves.calls) == changed
     moves.calls.clear()
-    monkeypatch.setattr(runner, "source_digest", lambda *, papers=True: "other code")
+    monkeypatch.setattr(selection, "source_digest", lambda *, papers=True: "other code")
     assert run("audit", LEMMAS, "--jobs", "1", "--json")[1] == rows
     assert set(moves.calls) == set(IDS)
 

@@ -10,7 +10,7 @@ import pytest
 from faked import CERTIFICATE, REFUTED, fake_moves
 
 from fedaudit.errors import UserError
-from fedaudit.running import files, runner, store
+from fedaudit.running import files, runner, selection, store
 from fedaudit.running import own_marks as own
 from fedaudit.running.local import Local
 from fedaudit.running.store import Folder, Foreign
@@ -28,7 +28,7 @@ SETTINGS = runner.Settings(0)
 
 @pytest.fixture(scope="module")
 def chosen():
-    return runner.choose([REFUTED])
+    return selection.choose([REFUTED])
 
 
 @pytest.fixture

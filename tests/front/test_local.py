@@ -6,12 +6,12 @@ from itertools import chain as flattened
 
 from fedaudit.commands import listing
 from fedaudit.progress import Lines, begun, progress
-from fedaudit.running import runner
+from fedaudit.running import runner, selection
 from fedaudit.running.local import Queue
 
 
 def task(name: str, chain: str) -> runner.Task:
-    return runner.Task("lint", runner.Chosen(name, name, "", chain), 0, 1.0, "numpy", figure=False)
+    return runner.Task("lint", selection.Chosen(name, name, "", chain), 0, 1.0, "numpy", figure=False)
 
 
 def names(queue: Queue, *workers: int) -> list[str]:

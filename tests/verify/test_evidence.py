@@ -14,7 +14,8 @@ from faked import proofs as files
 from fedaudit.bounds.catalogue.discovery import catalogue, statement
 from fedaudit.cli import main
 from fedaudit.running import runner
-from fedaudit.running.runner import Settings, attempt, choose
+from fedaudit.running.runner import Settings, attempt
+from fedaudit.running.selection import choose
 from fedaudit.running.store import Folder
 from fedaudit.verify import kernel
 from fedaudit.verify.certify.kept_evidence import End

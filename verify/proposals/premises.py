@@ -19,7 +19,8 @@ from sympy.core.function import AppliedUndef
 from fedaudit.bounds.formulas.lowering import tree, written
 from fedaudit.bounds.language.derivation import Known
 from fedaudit.bounds.language.method import INDICES, quantity_name
-from fedaudit.bounds.language.rule_expressions import Number, Vector, norm2, vector_tree, vectors_of, zero
+from fedaudit.bounds.language.rule_expressions import norm2
+from fedaudit.bounds.language.rule_parts import Number, Vector, vector_tree, vectors_of, zero
 from fedaudit.bounds.language.statement import Statement
 from fedaudit.bounds.proofs.atom import Atom, Client, Field
 from fedaudit.bounds.proofs.frame import HETEROGENEITY, Frame

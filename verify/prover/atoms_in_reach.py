@@ -20,7 +20,8 @@ from fedaudit.bounds.decide.sample_points import conjuncts
 from fedaudit.bounds.language.assumptions import COMMON, loss_class, record_of
 from fedaudit.bounds.language.derivation import Known
 from fedaudit.bounds.language.dimension import Dimension, dimension, dimension_of
-from fedaudit.bounds.language.rule_expressions import Number, Vector, grad, mean, other, vectors_of, w_star
+from fedaudit.bounds.language.rule_expressions import grad, mean, other, w_star
+from fedaudit.bounds.language.rule_parts import Number, Vector, vectors_of
 from fedaudit.bounds.language.statement import Statement
 from fedaudit.bounds.proofs.atom import Atom
 from fedaudit.bounds.proofs.atoms import Bound, Convex, Lower, Minimum, Smooth, Square, Variance, Weight

@@ -14,7 +14,7 @@ from fedaudit.bounds.decide.sample_points import conjuncts
 from fedaudit.bounds.language.assumptions import ASSUMPTIONS, EVEN, FLAT, STEEPER, STILL, USUAL
 from fedaudit.bounds.language.method import Method
 from fedaudit.bounds.language.method_interface import size
-from fedaudit.bounds.language.rule_expressions import Number
+from fedaudit.bounds.language.rule_parts import Number
 from fedaudit.bounds.language.statement import Statement
 from fedaudit.bounds.proofs.frame import CHARGES, HETEROGENEITY, Frame
 from fedaudit.bounds.proofs.statement_view import view

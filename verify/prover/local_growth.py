@@ -17,7 +17,8 @@ from sympy.core.relational import Relational
 
 from fedaudit.bounds.decide.facts import sum_empty, sum_next
 from fedaudit.bounds.language.derivation import Argument, Given, Induction, Known, Step, View
-from fedaudit.bounds.language.rule_expressions import Number, Vector, expect, inner, norm2
+from fedaudit.bounds.language.rule_expressions import expect, inner, norm2
+from fedaudit.bounds.language.rule_parts import Number, Vector
 from fedaudit.bounds.language.statement import Statement
 from fedaudit.bounds.proofs.atoms import Bound
 from fedaudit.bounds.proofs.frame import Frame

@@ -17,7 +17,8 @@ from sympy.core.function import AppliedUndef
 from fedaudit.bounds.language.assumptions import LossClass, loss_class, record_of
 from fedaudit.bounds.language.dimension import ONE, Dimension, dimension, dimension_of
 from fedaudit.bounds.language.method import Method
-from fedaudit.bounds.language.rule_expressions import Vector, grad, mean, vectors_of, w_star
+from fedaudit.bounds.language.rule_expressions import grad, mean, w_star
+from fedaudit.bounds.language.rule_parts import Vector, vectors_of
 from fedaudit.bounds.language.statement import Assumption, Statement
 from fedaudit.bounds.proofs.atoms import Bound, Convex, Interpolated, Minimum, Smooth, Square, Variance
 from fedaudit.bounds.proofs.frame import Frame

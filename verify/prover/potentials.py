@@ -36,7 +36,8 @@ from sympy.core.relational import Relational
 
 from fedaudit.bounds.decide.sample_points import conjuncts
 from fedaudit.bounds.language.dimension import ONE, Dimension, DimensionError, dimension_of
-from fedaudit.bounds.language.rule_expressions import Number, Vector, expect, f, f_star, full_grad, inner, norm2, w_star
+from fedaudit.bounds.language.rule_expressions import expect, f, f_star, full_grad, inner, norm2, w_star
+from fedaudit.bounds.language.rule_parts import Number, Vector
 from fedaudit.bounds.language.statement import Statement
 from fedaudit.bounds.proofs.frame import Frame, others
 from fedaudit.bounds.proofs.premise_identity import by_form

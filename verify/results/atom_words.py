@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from fedaudit.bounds.formulas.algorithm_box import CONSTANTS, Printer
-from fedaudit.bounds.language.rule_expressions import Vector
+from fedaudit.bounds.language.rule_parts import Vector
 from fedaudit.bounds.proofs.atom import Atom
 
 __all__ = ["ProofPrinter", "in_words", "vector_words"]

@@ -23,7 +23,7 @@ from fedaudit.bounds.formulas.latex_sections import aligned
 from fedaudit.bounds.formulas.printer import latex_form, spelled
 from fedaudit.bounds.formulas.statement_text import used_symbols
 from fedaudit.bounds.language.derivation import NAMED, Argument, Given, Induction, Known, Step
-from fedaudit.bounds.language.rule_expressions import Number
+from fedaudit.bounds.language.rule_parts import Number
 from fedaudit.bounds.language.statement import Glossary, Statement
 from fedaudit.bounds.proofs.argument import argued, walk
 from fedaudit.bounds.proofs.frame import Frame, head_of

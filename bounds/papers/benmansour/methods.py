@@ -9,9 +9,6 @@ from typing import Any, Literal
 
 from ...language.method import Method
 from ...language.rule_expressions import (
-    Number,
-    Vector,
-    Weights,
     chosen,
     expect,
     f,
@@ -36,6 +33,7 @@ from ...language.rule_expressions import (
     w_star,
     weight,
 )
+from ...language.rule_parts import Number, Vector, Weights
 from .symbols import (
     GLOSSARY,
     K,

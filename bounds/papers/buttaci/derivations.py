@@ -35,7 +35,8 @@ from ...decide.facts import (
     termwise,
 )  # fmt: skip
 from ...language.derivation import Argument, Induction, Known, Step, View
-from ...language.rule_expressions import Vector, grad, mean, other, w_star
+from ...language.rule_expressions import grad, mean, other, w_star
+from ...language.rule_parts import Vector
 from ...proofs.atom import Atom
 from ...proofs.atoms import Bound, Convex, Lower, Minimum, Smooth, Square, Variance, Weight
 from ...proofs.premise_identity import shown

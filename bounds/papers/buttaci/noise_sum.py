@@ -7,7 +7,8 @@ from ...decide.facts import inverse_e, power_decreasing, power_monotone, power_s
 from ...language.assumptions import INDEPENDENT, UNBIASED
 from ...language.derivation import Argument, Induction, Step, View
 from ...language.method import Method
-from ...language.rule_expressions import expect, inner, mean, noisy, norm2, start, vector, zero
+from ...language.rule_expressions import expect, inner, mean, noisy, norm2, start, vector
+from ...language.rule_parts import zero
 from ...proofs.atoms import Variance
 from ...proofs.frame import Frame
 from ...proofs.premise_identity import defined, shown

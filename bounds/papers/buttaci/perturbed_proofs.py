@@ -24,7 +24,8 @@ from ...decide.facts import (
     termwise,
 )
 from ...language.derivation import Argument, Induction, Known, Step, View, named
-from ...language.rule_expressions import Vector, grad, mean, neighbours, other, w_star
+from ...language.rule_expressions import grad, mean, neighbours, other, w_star
+from ...language.rule_parts import Vector
 from ...proofs.atom import Atom
 from ...proofs.atoms import Bound, Convex, Lower, Minimum, Near, Smooth, Square, Variance, Weight
 from ...proofs.premise_identity import shown

@@ -21,8 +21,8 @@ from ...language.rule_expressions import (
     start,
     vector,
     w_star,
-    zero,
 )
+from ...language.rule_parts import zero
 from .symbols import (
     GLOSSARY,
     L,

@@ -7,8 +7,9 @@ from dataclasses import replace
 from typing import Any
 
 from ...language.method import Method
-from ...language.rule_expressions import Vector, expect, full_grad, grad, inner, mean, noisy, norm2, prox, start, vector
 from ...language.rule_expressions import axis as along
+from ...language.rule_expressions import expect, full_grad, grad, inner, mean, noisy, norm2, prox, start, vector
+from ...language.rule_parts import Vector
 from .symbols import GLOSSARY, L, a, coordinate, eta, eta_g, eta_t, model, r, t, tau, vstep2
 
 x, z = vector("x", r"\mathbf x"), vector("z", r"\mathbf z_i")

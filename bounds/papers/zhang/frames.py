@@ -14,8 +14,6 @@ from ...language.assumptions import FLAT, SIGN, STILL, SUM, UNBIASED
 from ...language.derivation import Known
 from ...language.rule_expressions import (
     F,
-    Number,
-    Vector,
     f_star,
     full_grad,
     grad,
@@ -27,8 +25,8 @@ from ...language.rule_expressions import (
     prox,
     vector,
     w_star,
-    zero,
 )
+from ...language.rule_parts import Number, Vector, zero
 from ...proofs.atom import Atom
 from ...proofs.atoms import MEAN_CONVEX, Bound, Convex, Minimum, Smooth, Square, Variance, lipschitz
 from ...proofs.frame import Frame

@@ -11,7 +11,7 @@ from typing import Any
 
 from sympy import Expr, Integer
 
-from ...language.rule_expressions import Vector
+from ...language.rule_parts import Vector
 from ..vectors import Charge
 
 IDLE = "idle"

@@ -8,7 +8,8 @@ from sympy import Expr, IndexedBase, Symbol
 
 from ...language.assumptions import DRAWN, EVEN, SIGN, SUM
 from ...language.method import Method
-from ...language.rule_expressions import Number, grad, start, vector
+from ...language.rule_expressions import grad, start, vector
+from ...language.rule_parts import Number
 from ...language.statement import Glossary
 from ..frame import Frame
 

@@ -158,8 +158,7 @@ STATUS = {**dict.fromkeys(LABELS, "follows"), "asm5-default": "claims-less", "eq
 def test_what_follows(label: str) -> None:
     made = derive(statement(f"fallah/{label}"), catalogue(), slack=False)
     assert (made.status, made.evidence) == (STATUS[label], "proof")
-    assert made.premises
-    assert not made.proved
+    assert made.proved != bool(made.premises)  # on theorems that the kernel knows, or on what somebody wrote down
 
 
 def bound(label: str, factor: Any) -> Statement:

@@ -73,7 +73,7 @@ def _at_an_edge(shape: Shape) -> bool:
 
 def _with_an_idle_client(instance: dict[str, Any]) -> Iterator[dict[str, Any]]:
     """The instance with the whole weight of its last client moved to the first one."""
-    weights: list[str] = instance.get("p", [])
-    if len(weights) > 1:
+    weights: list[Any] = instance.get("p", [])
+    if len(weights) > 1 and all(isinstance(weight, str) for weight in weights):  # not distributions on data
         first, *others, last = map(Fraction, weights)
         yield {**instance, "p": [str(first + last), *map(str, others), "0"]}

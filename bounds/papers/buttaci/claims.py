@@ -12,7 +12,7 @@ from .frames import FEDPROX_BASICS, PERTURBED_BASICS
 from .lower import TWO_GROUPS
 from .lower_perturbed import contracts_by_a_quarter
 from .methods import PERTURBED
-from .network import PROPOSITION_3_3_LARGE_C, epsilon, msd, o_C, o_C2, theta
+from .network import PROPOSITION_3_3_LARGE_C, REMAINDERS, epsilon, msd, o_C, o_C2, theta
 from .nonconvex import THEOREM_4_3_I, Delta_inf
 from .perturbed import THEOREM_4_4_I
 from .perturbed_nonconvex import THEOREM_4_6_I, bracket
@@ -38,12 +38,6 @@ def restated(goal: View, theorem: View) -> Argument:
     basics = PERTURBED_BASICS if "similarity_weights" in theorem.assumes else FEDPROX_BASICS
     ordered = (basics.mu_at_most_L,) if "strongly_convex" in theorem.assumes else ()
     return Argument((Step(goal.relations[0], given=(given, *ordered)),), given)
-
-
-def restated_chain(goal: View, source: View) -> Argument:
-    """Relation by relation."""
-    known = tuple(source.holds(part=n) for n, _ in enumerate(goal.relations))
-    return Argument(tuple(Step(r, given=(k,)) for r, k in zip(goal.relations, known, strict=True)), known)
 
 
 def rate(theorem: Statement, display: str, label: str, title: str, bound: Any, *reading: str) -> Statement:
@@ -77,7 +71,14 @@ SPECTRAL = replace(
         "theta is called the mean client dissimilarity and epsilon the variation on it: read as in chapter 3, where "
         "theta is the mean of -ln mis (the footnote says parameter of the log-normal law)",
     ),
-    follows_from=(Derivation(restated_chain, cites=("buttaci/prop3.3-largeC",)),),
+    follows_from=PROPOSITION_3_3_LARGE_C.follows_from,
+)
+SPECTRAL_REMAINDERS = replace(
+    REMAINDERS,
+    id="buttaci/sec1.2-spectral~remainders",
+    title="The remainders of sec1.2-spectral are o(C) and o(C^2)",
+    cite="Section 1.2, first display",
+    reading=("the witnesses that sec1.2-spectral names: that they are o(.) is part of the claim",),
 )
 
 FEDPROX_NONCONVEX = rate(

@@ -113,6 +113,7 @@ QUADRATIC_FORM = Statement(
         "eigenvectors have length 1, as those of an eigendecomposition do: Q(x_i) = lambda_i, written for any length; "
         "tried at the constant vector, whose form is 0, and at the difference of two nodes that are alike",
     ),
+    follows_from=(Derivation(proofs.quadratic_form),),
 )
 
 PROPOSITION_3_2 = Statement(
@@ -159,6 +160,7 @@ PROPOSITION_3_2_LAW_REPAIRED = replace(
     PROPOSITION_3_2_LAW,
     id="buttaci/prop3.2-law~repaired",
     then=law(phi**2 / (2 * C * (C - 1))),
+    follows_from=(Derivation(proofs.law_of_homogeneity),),
     repairs="hom averages C(C-1)/2 independent weights, each counted twice, not C(C-1): twice the variance",
 )
 ALONE = Statement(
@@ -177,6 +179,7 @@ ALONE = Statement(
         "without influencing the mean: epsilon = 0; that the probability is not affected means that it is the same for "
         "every delta and C, which is 1/2",
     ),
+    follows_from=(Derivation(proofs.variance_alone),),
 )
 PARTICIPANTS = Statement(
     id="buttaci/sec3.4-participants",
@@ -192,12 +195,14 @@ PARTICIPANTS = Statement(
         "similarities have the law (3.3) whatever C is: homogeneity is their average, halved, and its expectation is "
         "the same for every C; not so its law, which is sec3.4-participants~law",
     ),
+    follows_from=(Derivation(proofs.expected_homogeneity),),
 )
 PARTICIPANTS_LAW = replace(
     PARTICIPANTS,
     id="buttaci/sec3.4-participants~law",
     title="The law of the homogeneity does not depend on the number of participants",
     then=(Eq(hom_mean(C), theta / 2), Eq(hom_variance(C), phi**2 / 4)),
+    follows_from=(),
     reading=("more than sec3.4-participants: the variance too is what it is for two clients", SYMMETRIC),
 )
 
@@ -220,7 +225,7 @@ PROPOSITION_3_2_REPAIRED = Statement(
         A2: theta**2 * epsilon**2 / phi**2 * (C * (C - 1) / (2 * (2 + delta))),
     },
     reading=(SYMMETRIC, AT_A),
-    follows_from=(Derivation(proofs.proposition_3_2),),
+    follows_from=(Derivation(proofs.normal_chance),),
     repairs="hom averages C(C-1)/2 independent weights, not C(C-1): its variance is phi^2/(2C(C-1)); A / sqrt 2",
 )  # fmt: skip
 
@@ -435,13 +440,13 @@ REMAINDERS = Statement(
     id="buttaci/prop3.3-largeC~remainders",
     kind="order",
     title="The remainders of prop3.3-largeC are o(C) and o(C^2)",
-    cite="Section 3.3, below proposition 3.3; section 1.2, first display",
+    cite="Section 3.3, below proposition 3.3",
     method="order",
     glossary=GLOSSARY,
     let=(MANY_CLIENTS, Assumption("fixed", (phi, A_delta), "the network and its alteration")),
     when=(Ge(C, 2),),
     then=(Lt(A_delta * phi**2 * C / (C - 1), C), Lt(2 * A_delta * phi**2 * C, C**2)),
-    reading=("the witnesses that prop3.3-largeC and sec1.2-spectral name: without this any remainder would do",),
+    reading=("the witnesses that prop3.3-largeC names: without this any remainder would do",),
 )
 
 GAPS = Statement(

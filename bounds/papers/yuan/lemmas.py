@@ -141,9 +141,7 @@ LEMMA_3_VARIANCE = Statement(
         "as stated in appendix A: around E grad R(A(S)); the last line of D.2 prints E grad R_S(A(S)) in its place, "
         "which lemma 2 does not give",
     ),
-    follows_from=(
-        Derivation(proofs.lemma_3_variance, cites=("yuan/lem2",), substitute={spread2: variance, beta: L * gamma}),
-    ),
+    follows_from=(Derivation(proofs.lemma_3_variance),),
 )
 
 LEMMA_3_VARIANCE_PROOF = Statement(
@@ -156,7 +154,7 @@ LEMMA_3_VARIANCE_PROOF = Statement(
     let=(*_ALGORITHM, nonnegative_loss),
     then=Le(about_empirical, L**2 * gamma**2 * N),
     reading=("lemma 2 bounds the variance around E grad R(A(S)); here the squared bias comes on top",),
-    follows_from=(Derivation(proofs.lemma_3_last, cites=("yuan/lem3-bias",)),),
+    follows_from=(Derivation(proofs.lemma_3_last),),
 )
 
 _UNIFORM = ("I_t is uniform among the subsets of I devices, without replacement, as the proof says",)

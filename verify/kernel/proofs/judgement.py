@@ -48,6 +48,7 @@ class Context:
     frame: Node | None = None  # measures and vectors of the proof alone
     vectors: Frame | None = None  # the same beside the claim's own method, which only premises read
     trusted: list[str] = field(default_factory=list[str])  # what was taken on a solver's word
+    quantities: frozenset[str] = frozenset()  # of the setting, that the proof alone speaks of
 
     def own(self, need: Need) -> bool:
         """Whether the claim needs it itself: where its own sides are no numbers nothing is claimed.

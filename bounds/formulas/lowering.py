@@ -45,6 +45,7 @@ from ..language.algebra import pi
 from ..language.dimension import DimensionError, dimension_of
 from ..language.knobs import knob_range
 from ..language.statement import Assumption, Statement
+from .free_ends import swept_below_ends
 from .trees import Tree
 
 Inputs = Callable[[str], Mapping[str, str]]  # method -> names and domains
@@ -150,8 +151,9 @@ def lower(statement: Statement, inputs: Inputs) -> Lowered:
     def assumption(a: Assumption) -> list[str]:
         return [a.name, *(s.name for s in a.args)]
 
+    drawn = {**swept_below_ends(statement), **statement.sweep}
     exprs: list[Any] = [written(statement, r) for r in (*statement.relations, *statement.when)]
-    exprs += [written(statement, v) for v in (*statement.choose.values(), *statement.sweep.values())]
+    exprs += [written(statement, v) for v in (*statement.choose.values(), *drawn.values())]
     used = {s for e in exprs for s in e.free_symbols if isinstance(s, Symbol)}
     bound = {v for e in exprs for sum_ in e.atoms(Sum) for v in sum_.variables} | set(statement.for_all)
     knobs = sorted(s.name for s in used if knob_range(s.name))
@@ -187,7 +189,7 @@ def lower(statement: Statement, inputs: Inputs) -> Lowered:
     symbols = {s.name: domain_of(s) for s in sorted(scalars, key=str)}
     replays = statement.form.replays if statement.form is not None else ()
     scales = _scales(statement, claim["domains"]) if "method" in claim else {}
-    swept = fixed(statement.sweep)
+    swept = fixed(drawn)
     return Lowered(statement.id, claim, swept, tuple(knobs), symbols, starts, units, scales, replays)
 
 

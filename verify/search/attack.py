@@ -6,6 +6,7 @@ Where clear violations are met the kernel is asked at once, and with its word th
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import replace
 
 from fedaudit.progress import told
@@ -55,7 +56,7 @@ def climbed_on(reading: Reading, world: Setting, scattering: Searched, effort: E
     often many such shapes: at most half of the places are theirs while others wait.
     """
     closest = dict[Shape, float]()
-    for candidate in scattering.best:
+    for candidate in _by_turns(scattering.best):
         closest.setdefault(candidate.scores.shape, candidate.margin)
     equations = [shape for shape, margin in closest.items() if margin == 0][effort.climbed // 2 :]
     ranked = [*(shape for shape in closest if shape not in equations), *equations]
@@ -64,6 +65,16 @@ def climbed_on(reading: Reading, world: Setting, scattering: Searched, effort: E
         return Searched(0, ())
     longer = max(1.0, effort.climbed / len(shapes)) if effort.rate else 1.0
     return climb(reading, world, shapes, round(longer * effort.generations), seed, effort.population)
+
+
+def _by_turns(best: Sequence[Found]) -> list[Found]:
+    """The candidates with the best of every region by turns: a region where bounds are tight hides the others."""
+    places, turns = dict[int, int](), list[int]()
+    for found in best:
+        region = int(found.scores.region[found.row])
+        turns.append(places.get(region, 0))
+        places[region] = turns[-1] + 1
+    return [best[n] for n in sorted(range(len(best)), key=lambda n: turns[n])]
 
 
 def worth(found: Found) -> tuple[bool, int]:

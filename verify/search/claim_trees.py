@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TypeAlias
 
-__all__ = ["Data", "Node", "Tree", "explicit", "heads", "moves", "names", "parts_at", "quantity", "subtrees", "words"]
+__all__ = ["Data", "Node", "Tree", "explicit", "heads", "moves", "names", "parts_at", "quantity", "shares", "subtrees", "words"]
 
 Tree: TypeAlias = "str | int | list[Tree]"  # a number, a name, or an operation and what it is applied to
 Node: TypeAlias = "list[Tree]"
@@ -56,6 +56,35 @@ def explicit(tree: Tree, index: str) -> bool:
 def _inside(tree: Node, index: str) -> Node:
     """The parts of a tree in which a name stands for this index: of a sum over it, the ends alone."""
     return tree[2:4] if tree[0] == "sum" and tree[1] == index else tree[1:]
+
+
+def shares(tree: Tree, sources: frozenset[str]) -> list[Tree]:
+    """A side as the parts that come from different sources (the start, noise, heterogeneity): they add up to it.
+
+    A product is written out where a factor is a sum over several sources; what no source is in is a part too.
+    """
+    by_source: dict[frozenset[str], Node] = {}
+    for term in _terms(tree, sources):
+        by_source.setdefault(_sources(term, sources), []).append(term)
+    return [terms[0] if len(terms) == 1 else ["+", *terms] for terms in by_source.values()]
+
+
+def _sources(tree: Tree, sources: frozenset[str]) -> frozenset[str]:
+    return frozenset(name for name, _ in names(tree)) & sources
+
+
+def _terms(tree: Tree, sources: frozenset[str]) -> Node:
+    """What a side is the sum of, as far as sources differ."""
+    if not isinstance(tree, list) or not tree:
+        return [tree]
+    if tree[0] == "+":
+        return [term for part in tree[1:] for term in _terms(part, sources)]
+    if tree[0] == "*":
+        for place, factor in enumerate(tree[1:], 1):
+            inside = _terms(factor, sources)
+            if len({_sources(term, sources) for term in inside}) > 1:
+                return [["*", *tree[1:place], term, *tree[place + 1 :]] for term in inside]
+    return [tree]
 
 
 def words(data: Data) -> frozenset[str]:

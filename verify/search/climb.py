@@ -17,13 +17,15 @@ from fedaudit.progress import told
 
 from ..results.tried_sizes import Size, merged
 from ..settings.base import Reading, Setting, Shape
-from .genome import Genome, draw, mutate, rows
-from .score import Scores, genes_of, score, score_below, tabulate
+from .genome import Genome, draw, join, mutate, rows
+from .score import Scores, genes_of, larger_parts, score, score_below, tabulate
 from .seeds import seed_for
 from .tree_arrays import Array
 
 POPULATION = 96
 ELITE = 16  # at least
+NOWHERE = -1  # no region
+RESTING = 8  # of so many rows one starts at a minimiser
 VIOLATION = 1e-9  # a float margin above this is worth the kernel's time
 
 
@@ -72,11 +74,12 @@ def sampled(reading: Reading, setting: Setting, shape: Shape, n: int, seed: int)
     if not setting.ordinary(reading, [shape]):
         n = min(n, most)
     rng = np.random.default_rng(seed_for(seed, reading.lowered.id, "sample", shape, *reading.dropped))
-    genome = draw(genes_of(reading, setting, shape), n, rng)
+    genome = some_at_rest(reading, setting, shape, draw(genes_of(reading, setting, shape), n, rng))
     if n > most:
         return _some_at_a_time(reading, setting, shape, genome, most)
     scores = score(reading, setting, shape, genome)
-    return Searched(scores.admissible, tuple(top(scores, 1)), (_size(reading, setting, scores, scores.admissible),))
+    best, size = tuple(leaders(scores)), _size(reading, setting, scores, scores.admissible)
+    return Searched(scores.admissible, best, (size,))
 
 
 def _some_at_a_time(reading: Reading, setting: Setting, shape: Shape, genome: Genome, most: int) -> Searched:
@@ -89,6 +92,19 @@ def _some_at_a_time(reading: Reading, setting: Setting, shape: Shape, genome: Ge
         size = _size(reading, setting, scores, scores.admissible)
         parts_searched.append(Searched(scores.admissible, tuple(top(scores, 1)), (size,)))
     return replace(joined(parts_searched), best=joined(parts_searched).best[:1])
+
+
+def some_at_rest(reading: Reading, setting: Setting, shape: Shape, genome: Genome) -> Genome:
+    """A batch of which the last rows start at a minimiser, where the claim says something of them.
+
+    Random starts are far away beside noise, and where one part of a bound dominates, the others are not seen.
+    """
+    resting = size_of(genome) // RESTING
+    if not resting or max(map(len, larger_parts(reading))) < 2:
+        return genome
+    moving = size_of(genome) - resting
+    at_rest = setting.at_rest(reading, shape, rows(genome, slice(moving, None)))
+    return join([rows(genome, slice(0, moving)), at_rest])
 
 
 def size_of(genome: Genome) -> int:
@@ -119,24 +135,48 @@ def climb(
         told("climbing, shape", n, len(shapes))
         genes = genes_of(reading, setting, shape)
         rng = np.random.default_rng(seed_for(seed, reading.lowered.id, "climb", shape, *reading.dropped))
-        scores = score(reading, setting, shape, draw(genes, 2 * population, rng))
+        first = some_at_rest(reading, setting, shape, draw(genes, 2 * population, rng))
+        scores = score(reading, setting, shape, first)
         tried += scores.admissible
         sizes.append(_size(reading, setting, scores, scores.admissible))
         for _ in range(generations):
-            elite = _ranking(scores)[:best_of]
+            elite = _elite(scores, best_of)
             parents = elite[rng.integers(0, len(elite), population)]
             children = mutate(genes, rows(scores.genome, parents), rng)
+            children = some_at_rest(reading, setting, shape, children)
             scores = score_below(reading, setting, scores, elite, children)
             fresh = int(np.isfinite(scores.margin[best_of:]).sum())  # the elite was counted before
             tried += fresh
             sizes.append(_size(reading, setting, scores, fresh))
-        best += top(scores, 2)
+        closest = top(scores, 2)
+        kept = {found.row for found in closest}
+        best += [*closest, *(found for found in leaders(scores) if found.row not in kept)]
     return Searched(tried, order(best), merged(sizes))
 
 
 def top(scores: Scores, count: int) -> list[Found]:
     """The most dangerous admissible rows."""
     return [Found(scores, int(r)) for r in _ranking(scores)[:count] if np.isfinite(scores.margin[r])]
+
+
+def leaders(scores: Scores) -> list[Found]:
+    """The most dangerous admissible row of every region, the most dangerous of all first."""
+    ranking = _ranking(scores)
+    ranking = ranking[np.isfinite(scores.margin[ranking])]
+    first = np.unique(scores.region[ranking], return_index=True)[1]
+    return [Found(scores, int(ranking[place])) for place in sorted(first)]
+
+
+def _elite(scores: Scores, count: int) -> Array:
+    """The rows that have children: half of them the most dangerous, half the most dangerous of every region."""
+    ranking = _ranking(scores)
+    regions = np.where(np.isfinite(scores.margin), scores.region, NOWHERE)[ranking]
+    present = np.unique(regions)
+    if len(present) == 1:
+        return ranking[:count]
+    own = [ranking[regions == region][: max(1, count // 2 // len(present))] for region in present]
+    chosen = np.concatenate([ranking[: count // 2], *own, ranking[count // 2 :]])
+    return chosen[np.sort(np.unique(chosen, return_index=True)[1])][:count]
 
 
 def order(found: Sequence[Found]) -> tuple[Found, ...]:

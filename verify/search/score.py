@@ -14,6 +14,7 @@ from typing import Any, cast, overload
 import numpy as np
 
 from ..settings.base import Reading, Setting, Shape, knob_genes, known_table
+from .claim_trees import Tree, shares
 from .genome import Gene, Genome, jitter, join, rows
 from .tree_arrays import Array, Evaluator, Table
 
@@ -21,6 +22,7 @@ CONDITION_SLACK = 1e-12  # rounding of a condition that the sweep meets with equ
 NOISE_FLOOR = 1e-9  # of an instance's largest value: differences below it are rounding, not evidence
 CLOSE, JITTER = 1e-6, 1e-7
 BEYOND_ROUNDING = 1e-6  # a margin that is no rounding
+CURVATURES = ("smooth", "descent", "two_sided", "weakly_convex", "strongly_convex", "mean_strongly_convex", "prox_pl")
 ROUNDING = 1e-20  # of an instance's natural scale: squares of rounding errors stay below it
 
 
@@ -38,11 +40,17 @@ class Scores:
     rhs: Array
     at: Sequence[dict[str, int]]
     unmoved: tuple[Array, Array] | None = None  # margin and later margin before genes were moved, if they were
+    part: Array | None = None  # (n,) which part of the larger side is the largest one, where it has several
 
     @property
     def table(self) -> Table:
         """What was measured; of a batch that was put together, it is measured again."""
         return self.known if isinstance(self.known, Table) else self.known()
+
+    @property
+    def region(self) -> Array:
+        """The part of the larger side that dominates (n,): a search looks at every one of them."""
+        return np.zeros(len(self.margin), dtype=int) if self.part is None else self.part
 
     @property
     def admissible(self) -> int:
@@ -105,7 +113,7 @@ def _columns(scores: Scores) -> tuple[Array, ...]:
     """What `compared` said of a batch."""
     places = cast("Places", scores.at)
     margins = scores.unmoved or (scores.margin, scores.later)
-    return *margins, scores.ratio, scores.lhs, scores.rhs, places.which, places.place
+    return *margins, scores.ratio, scores.lhs, scores.rhs, places.which, places.place, scores.region
 
 
 def _moved(reading: Reading, setting: Setting, scores: Scores) -> Scores:
@@ -131,35 +139,66 @@ def _score(reading: Reading, setting: Setting, shape: Shape, genome: Genome, tab
 def _scores(
     shape: Shape, genome: Genome, known: Table | Callable[[], Table], span: Span, worst: Sequence[Array]
 ) -> Scores:
-    margin, later, ratio, lhs, rhs, which, place = worst
-    return Scores(shape, genome, known, margin, later, ratio, lhs, rhs, Places(span, which, place))
+    margin, later, ratio, lhs, rhs, which, place, part = worst
+    return Scores(shape, genome, known, margin, later, ratio, lhs, rhs, Places(span, which, place), part=part)
 
 
 def compared(reading: Reading, evaluator: Evaluator) -> tuple[Array, ...]:
-    """Margin, later margin, ratio and both sides of every row; of the worst index, its relation and its place."""
+    """Margin, later margin, ratio and both sides of every row; of the worst index, its relation, its place, and which
+    part of the larger side is the largest one there.
+    """
     table = evaluator.table
     usable = conditions(evaluator, reading.claim["when"])
     best: list[tuple[Array, ...]] = []
-    for (op, left, right), unit in zip(reading.claim["then"], reading.lowered.units, strict=True):
+    parts_of = larger_parts(reading)
+    for (op, left, right), unit, parts in zip(reading.claim["then"], reading.lowered.units, parts_of, strict=True):
         lhs, rhs = (np.broadcast_to(evaluator(side), evaluator.shape).reshape(table.n, -1) for side in (left, right))
         margin, ratio = _margin(op, lhs, rhs, _floor(table, unit))
         if lhs.shape[1] == 1:
             margin, ratio, lhs, rhs = (x[:, 0] for x in (margin, ratio, lhs, rhs))
-            best.append((margin, ratio, lhs, rhs, np.zeros(table.n, dtype=int), margin))
+            place = np.zeros(table.n, dtype=int)
+            best.append((margin, ratio, lhs, rhs, place, margin, _largest_part(evaluator, parts, place)))
             continue
         nothing = (lhs == 0) & (rhs == 0)  # 0 <= 0 looks tight and says nothing, where another index says more
         margin = np.where(nothing & ~nothing.all(axis=1, keepdims=True), np.nan, margin)
         later = _later(margin, evaluator, reading.lowered.starts)
         place = np.argmax(np.where(np.isnan(margin), -np.inf, margin), axis=1)
-        best.append((*(_at_rows(x, place) for x in (margin, ratio, lhs, rhs)), place, later))
+        largest = _largest_part(evaluator, parts, place)
+        best.append((*(_at_rows(x, place) for x in (margin, ratio, lhs, rhs)), place, later, largest))
     if len(best) == 1:
-        margin, ratio, lhs, rhs, place, later = best[0]
+        margin, ratio, lhs, rhs, place, later, part = best[0]
         which = np.zeros(table.n, dtype=int)
     else:
         which = np.argmax(np.stack([np.where(np.isnan(b[0]), -np.inf, b[0]) for b in best], axis=1), axis=1)
-        margin, ratio, lhs, rhs, place = (_at_rows(np.stack([b[j] for b in best], axis=1), which) for j in range(5))
+        margin, ratio, lhs, rhs, place, part = (
+            _at_rows(np.stack([b[j] for b in best], axis=1), which) for j in (0, 1, 2, 3, 4, 6)
+        )
         later = reduce(np.fmax, [b[5] for b in best])
-    return np.where(usable, margin, np.nan), np.where(usable, later, np.nan), ratio, lhs, rhs, which, place
+    return np.where(usable, margin, np.nan), np.where(usable, later, np.nan), ratio, lhs, rhs, which, place, part
+
+
+@lru_cache
+def larger_parts(reading: Reading) -> list[list[Tree]]:
+    """Of every relation, what its larger side is made of: terms of the start, of noise, of heterogeneity.
+
+    Where one of them is far larger than the others, lhs/rhs tends to what it is there, which says nothing of the
+    others: each dominates in a region of its own.
+    """
+    claim = reading.claim
+    assumed = (a for a in (*claim["let"], *claim["implicit"]) if a[0] not in CURVATURES)
+    sources = frozenset({"Gamma", *(name for a in assumed for name in a[1:])})
+    sources |= {*claim["method"]["measures"]} if "method" in claim else set[str]()
+    sides = ((left if op in (">=", ">") else right) for op, left, right in claim["then"])
+    return [shares(side, sources) for side in sides]
+
+
+def _largest_part(evaluator: Evaluator, parts: Sequence[Tree], place: Array) -> Array:
+    """Of every row (n,) the number of the largest part at its place."""
+    if len(parts) == 1:
+        return np.zeros(len(place), dtype=int)
+    shape = evaluator.shape
+    values = [_at_rows(np.broadcast_to(evaluator(part), shape).reshape(shape[0], -1), place) for part in parts]
+    return np.argmax(np.nan_to_num(np.stack(values, axis=1), nan=-np.inf), axis=1)
 
 
 def _at_rows(x: Array, place: Array) -> Array:

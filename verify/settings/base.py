@@ -179,6 +179,10 @@ class Setting(ABC):
         """Smaller shapes with what is left of the genome, for shrinking."""
         yield from ()
 
+    def at_rest(self, reading: Reading, shape: Shape, genome: Genome) -> Genome:
+        """The batch with runs that start at a minimiser, where the setting has those; else as it is."""
+        return genome
+
     def for_claim(self, lowered: Lowered) -> Setting:
         """This setting as one claim needs it."""
         return self

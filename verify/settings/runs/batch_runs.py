@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable
 from dataclasses import replace
 from functools import reduce
@@ -24,6 +25,7 @@ from .run_shapes import draws, family_of, noise_of, sampling_of
 
 FAR = 1e100  # a run that has left the floats says nothing
 LENGTH = 1e12  # how much coarser lengths are rounded than their squares
+SNAPPED = 1e-9  # of the scale of an instance: a minimiser nearer to the origin than this is the origin
 ROUNDING = 1e-13  # of an instance's values: below this a heterogeneity is 0
 
 Answers = tuple[Array, Array]  # of an oracle that may err: how far it goes, and by how much it misses
@@ -69,6 +71,25 @@ def measured(reading: Reading, shape: Shape, genome: Genome, known: Table) -> Ta
         W * (LENGTH if requirements.reads(reading, "norm") else 1),
     )
     return with_bounds(reading, Table(known.n, scalars, quantities, known.counts, scale))
+
+
+def at_rest(reading: Reading, shape: Shape, genome: Genome) -> Genome:
+    """The batch with runs that start at a minimiser, as floats know it, where the start is free and f has one.
+
+    There the start's own term is 0, and what the others say is seen.
+    """
+    free = "start" in genome and "start" not in dict(shape.flags) and "regulariser" not in dict(shape.flags)
+    if not free or not requirements.reads_minimum(reading) or requirements.reads_data(reading):
+        return genome
+    family = family_of(shape)
+    high, scale = curvatures(reading, genome)[1], genome["scale"]
+    if family.start(genome, scale) is not None:
+        return genome
+    with np.errstate(all="ignore"):
+        parts = parts_of(reading, shape, genome, defaultdict(lambda: 0 * high))
+        rest = to_numpy(family.problem(dict(parts.loss), parts.p).minimiser()) / scale[:, None]
+    rest = np.where(np.abs(rest) < SNAPPED, 0.0, rest)
+    return {**genome, "start": np.where(np.isfinite(rest), rest, genome["start"])}
 
 
 def with_steps(reading: Reading, shape: Shape, genome: Genome, known: Table) -> Table:

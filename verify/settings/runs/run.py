@@ -29,7 +29,7 @@ from ...search.genome import Genome
 from ...search.tree_arrays import Array, Table
 from ..base import ExactValues, Genes, Json, LongerRun, Reading, Reductions, Shape
 from . import data_points, requirements
-from .batch_runs import followed, measured, named_sizes, sampled_values
+from .batch_runs import at_rest, followed, measured, named_sizes, sampled_values
 from .exact_instance import exact_instance
 from .instance_parts import curvatures, placed, power, regulariser_of
 from .limits import Limited, Need, need_of
@@ -118,6 +118,9 @@ class RunSetting(Limited):
 
     def measure(self, reading: Reading, shape: Shape, genome: Genome, known: Table) -> Table:
         return measured(reading, shape, genome, known)
+
+    def at_rest(self, reading: Reading, shape: Shape, genome: Genome) -> Genome:
+        return at_rest(reading, shape, genome)
 
     def sampled_shape(self, reading: Reading) -> Shape | None:
         """Noise on more paths than can be listed, for claims about a measure at t whose range is known."""

@@ -1,15 +1,23 @@
-"""Step sizes that a theorem leaves free below a bound, as in Khaled, Mishchenko and Richtarik 2020, and false variants."""
+"""Step sizes that are free below an end, as in Khaled, Mishchenko and Richtarik 2020, and false variants."""
+
+from typing import Any
 
 import fedaudit as fa
 
 GLOSSARY = fa.Glossary()
-T, E, C = GLOSSARY.count("T", "local steps"), GLOSSARY.count("E", "local steps per round"), GLOSSARY.count("C", "clients")
+T, E, C = (
+    GLOSSARY.count("T", "local steps"),
+    GLOSSARY.count("E", "local steps per round"),
+    GLOSSARY.count("C", "clients"),
+)
 t = GLOSSARY.index("t", "step")
 L, mu = GLOSSARY.symbol("L", "F/W^2", "smoothness"), GLOSSARY.symbol("mu", "F/W^2", "strong convexity", r"\mu")
 sigma = GLOSSARY.symbol("sigma", "F/W", "noise of a gradient", r"\sigma", nonnegative=True)
 gamma = GLOSSARY.symbol("gamma", "W^2/F", "step size", r"\gamma")
 dist2 = GLOSSARY.quantity("dist2", "W^2", "E |x_t - x*|^2", r"\mathbb{{E}} \|x_{{{0}}} - x^*\|^2", nonnegative=True)
-average = GLOSSARY.quantity("average", "F", "E f(mean of the first t iterates, over T) - f*", r"\mathbb{{E}} f(\bar x_{{{0}}}) - f^*", nonnegative=True)
+average = GLOSSARY.quantity(
+    "average", "F", "E f(first t iterates over T) - f*", r"\mathbb{{E}} f(\bar x_{{{0}}}) - f^*", nonnegative=True
+)
 rest2 = GLOSSARY.quantity("rest2", "F^2/W^2", "mean |grad f_i(x*)|^2", r"\varsigma^2", nonnegative=True)
 
 x, y, past = fa.vector("x"), fa.vector("y", "y_i"), fa.vector("past", "s_i")
@@ -42,9 +50,13 @@ NOISE = (
     fa.Assumption("independent_noise", (), "clients draw on their own"),
     fa.Assumption("equal_weights", (), "p_i = 1/C"),
 )
-CURVED = (fa.Assumption("smooth", (L,), "L-smooth"), fa.Assumption("strongly_convex", (mu,), "mu-strongly convex"), *NOISE)
+CURVED = (
+    fa.Assumption("smooth", (L,), "L-smooth"),
+    fa.Assumption("strongly_convex", (mu,), "mu-strongly convex"),
+    *NOISE,
+)
 CONVEX = (fa.Assumption("smooth", (L,), "L-smooth"), fa.Assumption("convex", (), "convex"), *NOISE)
-ABOUT = {"kind": "inequality", "glossary": GLOSSARY}
+ABOUT: dict[str, Any] = {"kind": "inequality", "glossary": GLOSSARY}
 START = (1 - gamma * mu) ** T * dist2(0)
 DRIFT = 2 * L * gamma**2 * (E - 1) * sigma**2 / mu
 SHORT = (fa.Le(gamma, 1 / (4 * L)),)
@@ -72,7 +84,9 @@ IDENTICAL_SQUARE = fa.Statement(
 HETEROGENEOUS = fa.Statement(
     id="khaled/heterogeneous", title="Clients that differ, noise at x*, the mean iterate", cite="theorem 5",
     method=AVERAGED, let=CONVEX, when=BOTH,
-    then=fa.Le(average(T), 4 * dist2(0) / (gamma * T) + 20 * gamma * REST / C + 16 * gamma**2 * L * (E - 1) ** 2 * REST),
+    then=fa.Le(
+        average(T), 4 * dist2(0) / (gamma * T) + 20 * gamma * REST / C + 16 * gamma**2 * L * (E - 1) ** 2 * REST
+    ),
     **ABOUT,
 )  # fmt: skip
 WITHOUT_NOISE = fa.Statement(

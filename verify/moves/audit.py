@@ -39,7 +39,7 @@ from ..results.verdicts import (
 )
 from ..search.attack import climbed_on, scattered
 from ..search.climb import Searched, joined
-from ..search.effort import LITERAL, OPEN, SANITY, THOROUGH, Effort
+from ..search.effort import LITERAL, OPEN, SANITY, THOROUGH, Effort, seconds_at_sharp_points
 from ..search.lowered_claim import lower
 from ..search.rationalise import certify
 from ..settings import setting_of
@@ -171,7 +171,8 @@ def _hunted(
 ) -> Judged:
     """What a climb says, and worst cases at ordinary points."""
     judged = judge(reading, world, met, _siblings(statement), plan, replay)
-    judged = examined(statement, reading, world, judged, seed, effort, plan.worst)
+    sharp = seconds_at_sharp_points(plan, effort)
+    judged = examined(statement, reading, world, judged, seed, effort, plan.worst, sharp)
     return searched(_by_kind(statement, judged), seed=seed)
 
 

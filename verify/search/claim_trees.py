@@ -5,7 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TypeAlias
 
-__all__ = ["Data", "Node", "Tree", "explicit", "heads", "moves", "names", "parts_at", "quantity", "shares", "subtrees", "words"]
+__all__ = [
+    "Data",
+    "Node",
+    "Tree",
+    "explicit",
+    "heads",
+    "moves",
+    "names",
+    "parts_at",
+    "quantity",
+    "shares",
+    "subtrees",
+    "words",
+]
 
 Tree: TypeAlias = "str | int | list[Tree]"  # a number, a name, or an operation and what it is applied to
 Node: TypeAlias = "list[Tree]"

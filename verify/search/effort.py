@@ -17,6 +17,7 @@ from ..settings.base import Reading, Setting, Shape
 __all__ = ["LITERAL", "OPEN", "SANITY", "THOROUGH", "Effort", "covering", "is_dear"]
 
 WHOLE, LEAST = 0.1, 0.1  # nominal seconds; with less there is less of everything, down to this share
+LEAST_SHARP = 0.25  # nominal seconds of a search that has some for sharp points
 ALL = 10**9
 DEAR_PATHS, DEAR_SIZE = 64, 60  # outcomes of noise, and numbers of a run, beyond which a shape costs more than others
 FEWEST = 4  # shapes
@@ -38,6 +39,7 @@ class Effort:
     fallen: int  # shapes that fall before the search ends, if the kernel confirms it for one; 0: it goes on
     worst: float  # nominal seconds for worst cases, for each of effort
     rate: int  # instances for a nominal second, where that is more; 0: there is never more
+    sharp: float = 0.0  # nominal seconds for worst cases at sharp points, for each of effort
     sturdy: bool = True  # whether a counterexample that lasts is looked for
 
     def at(self, seconds: float) -> Effort:
@@ -66,9 +68,14 @@ class Effort:
 
 
 SANITY = Effort(12, 1_000, 16, 4, 1, 96, 7, 6, 1, 0, 6.0, 0)  # the kernel accepts a proof
-OPEN = Effort(24, 4_000, 64, 6, 2, 192, 7, 6, 1, 8, 6.0, 8_000)  # nothing is known
+OPEN = Effort(24, 4_000, 64, 6, 2, 192, 7, 6, 1, 8, 6.0, 8_000, sharp=1.0)  # nothing is known
 LITERAL = Effort(24, 24 * 96, 24, 8, 2, 192, 7, 0, 0, 1, 0.0, 1_000, sturdy=False)  # without an implicit assumption
-THOROUGH = Effort(ALL, 20_000, 400, 40, 40, 192, 10, 15, 2, 0, 18.0, 8_000)  # everything, whatever is known
+THOROUGH = Effort(ALL, 20_000, 400, 40, 40, 192, 10, 15, 2, 0, 18.0, 8_000, sharp=3.0)  # everything, whatever is known
+
+
+def seconds_at_sharp_points(effort: Effort, seconds: float) -> float:
+    """Nominal seconds for worst cases at sharp points."""
+    return effort.sharp * max(seconds, LEAST_SHARP)
 
 
 def is_dear(setting: Setting, shape: Shape) -> bool:

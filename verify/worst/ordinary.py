@@ -23,7 +23,7 @@ from ..kernel.core.world import tabled
 from ..settings.base import Json, Reading, rules
 from .parameters import Point, RunClaim, Steps, point_at, whole
 
-__all__ = ["ORDINARY", "Ordinary", "proposed"]
+__all__ = ["ORDINARY", "Ordinary", "points_at", "proposed"]
 
 KNOB = Fraction(1, 2)  # of what a statement draws
 SHORT = 1000  # the largest denominator of a drawn number that is irrational by rights
@@ -37,7 +37,7 @@ ROUNDS = ("t", "R", "r")  # what papers call a round
 class Ordinary:
     """A condition number, clients, local steps, and rounds."""
 
-    kappa: int
+    kappa: int | Fraction
     C: int
     E: int
     t: int
@@ -77,15 +77,20 @@ def proposed(reading: Reading) -> Iterator[list[tuple[Ordinary, list[Point]]]]:
         steps = ordinary.E if run_claim.method.phases["local"] else 1
         tried = dict.fromkeys((C, E) for C in (ordinary.C, 1) for E in (steps, 1))
         variants = [replace(ordinary, C=C, E=E) for C, E in tried]
-        yield [(at, points) for at in variants if (points := _points(run_claim, reading, at))]
+        yield [(at, points) for at in variants if (points := points_at(run_claim, reading, at))]
 
 
-def _points(run_claim: RunClaim, reading: Reading, at: Ordinary) -> list[Point]:
-    """One per relation; none where the statement has no such sizes."""
+def points_at(
+    run_claim: RunClaim, reading: Reading, at: Ordinary, knob: Fraction = KNOB, noise: int = 0
+) -> list[Point]:
+    """One per relation; none where the statement has no such sizes. `noise`: what bounds it, where a run may have some.
+
+    `knob`: what a statement draws, as a share of its range.
+    """
     sizes = _sizes(run_claim, at)
     if sizes is None:
         return []
-    values, steps = _values(run_claim, reading, at, sizes)
+    values, steps = _values(run_claim, reading, at, sizes, knob, noise)
     if not set(run_claim.steps) <= {*steps, *values}:
         return []
     index, letters, points = _round(run_claim), _letters(run_claim, at), list[Point]()
@@ -166,7 +171,7 @@ def _quantities(tree: Tree) -> Iterator[Op]:
 
 
 def _values(
-    run_claim: RunClaim, reading: Reading, at: Ordinary, sizes: Mapping[str, int]
+    run_claim: RunClaim, reading: Reading, at: Ordinary, sizes: Mapping[str, int], knob: Fraction, noise: int
 ) -> tuple[dict[str, Fraction], dict[str, Steps]]:
     """Constants, parameters, and the step sizes that a statement draws."""
     lowered = reading.lowered
@@ -175,7 +180,8 @@ def _values(
     open_ = {*run_claim.measured, *run_claim.noise, *lowered.sweep}
     values = {n: named.get(n, Fraction(1)) for n in (*run_claim.constants, *run_claim.parameters) if n not in open_}
     numbers = values | {run_claim.sizes[size]: Fraction(n) for size, n in sizes.items()}
-    numbers |= dict.fromkeys(lowered.knobs, KNOB) | dict.fromkeys(run_claim.noise, Fraction(0))
+    loud = dict.fromkeys(run_claim.noise, Fraction(noise))
+    numbers |= dict.fromkeys(lowered.knobs, knob) | loud
     numbers |= {run_claim.drawn: Fraction(sizes["C"])} if run_claim.drawn in run_claim.claim.domains else {}
     steps: dict[str, Steps] = {}
     for name, rule in rules(lowered):
@@ -188,7 +194,7 @@ def _values(
         for name in (*run_claim.constants, *run_claim.parameters)
         if name in numbers and name not in run_claim.noise
     ]
-    return values | {name: numbers[name] for name in drawn}, steps
+    return values | (loud if noise else {}) | {name: numbers[name] for name in drawn}, steps
 
 
 def _draw(

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, replace
+from fractions import Fraction
+from itertools import product
 
 from fedaudit.bounds.language.statement import Statement
 from fedaudit.errors import UserError
@@ -16,11 +18,11 @@ from ..results.verdicts import Counterexample, Judged, Refuted, Undecided, searc
 from ..search.rationalise import Replayed, certificate
 from ..settings.base import Json, Reading, Setting
 from .blocks import Blocks
-from .ordinary import ORDINARY, Ordinary, proposed
-from .parameters import Point
+from .ordinary import ORDINARY, Ordinary, points_at, proposed
+from .parameters import Point, RunClaim
 from .search import found_at
 from .smaller import shrunk
-from .worst import TooLarge, Worst, in_reach, worst_of
+from .worst import TooLarge, Worst, broken_at, in_reach, worst_of
 
 __all__ = ["Profile", "examined", "profile"]
 
@@ -28,6 +30,27 @@ Built = tuple[Blocks, Programme] | TooLarge | kernel.UnknownAssumption | str
 LARGEST = 60  # leaves
 NOMINAL = 25_000  # leaves times constraints times the size of a block, per nominal second
 LEAST, USUAL, SHARE, MORE = 0.5, 3.0, 6.0, 0.25  # nominal seconds, and per second of effort: at first, and beyond
+SHARP = (  # condition numbers, and what a statement draws as a share of its range
+    (Fraction(9, 8), Fraction(1)),
+    (10, Fraction(1)),
+    (Fraction(9, 8), Fraction(1, 4)),
+    (2, Fraction(1, 2)),
+    (100, Fraction(1)),
+)
+SMALL_SIZES = (
+    (1, 1, 1),
+    (2, 1, 1),
+    (1, 2, 1),
+    (2, 2, 1),
+    (1, 1, 2),
+    (3, 1, 2),
+    (2, 2, 2),
+    (1, 1, 4),
+    (3, 1, 3),
+)  # C, E, t
+SOLVED = 0.1  # of the cost: to solve a programme alone
+REASONS = 2  # points that are out of reach: then the others are
+TRIED = 0.005  # nominal seconds: to see that a point is out of reach
 BUILT = 0.25  # of the cost: to build a programme
 
 
@@ -41,9 +64,14 @@ class Profile:
     against: tuple[Point, Worst] | None = None  # one that refutes the statement
 
 
+def in_question(statement: Statement, reading: Reading) -> bool:
+    """Whether it is one of the claims that worst cases are about."""
+    return statement.kind == "inequality" and statement.setting == "run" and not reading.dropped
+
+
 def profile(statement: Statement, reading: Reading, effort: float, share: float = SHARE) -> Profile:
     """At ordinary points, cheap ones first, as far as the effort goes: which is counted, not measured."""
-    if statement.kind != "inequality" or statement.setting != "run" or reading.dropped:
+    if not in_question(statement, reading):
         return Profile(why="out of reach: no inequality about runs of a method")
     left = min(USUAL, max(LEAST, share * effort)) + MORE * effort
     rows, out, why, against, first_cost = list[Json](), list[str](), "", None, None
@@ -78,6 +106,36 @@ def profile(statement: Statement, reading: Reading, effort: float, share: float 
             if programmes or large:
                 break
     return Profile(tuple(rows), tuple(dict.fromkeys(out)) if rows else (), "" if rows else why, against)
+
+
+def broken(reading: Reading, effort: float) -> tuple[Point, Worst] | None:
+    """A worst case above the bound where bounds are sharp: steps at the end of their range, noise, little curvature.
+
+    Start, noise and heterogeneity are free in a worst case, so that it is met wherever one of them dominates.
+    """
+    left, examined_points, built = effort, set[str](), dict[str, Built]()
+    run_claim, first_cost = RunClaim.of(reading), None
+    for (kappa, knob), sizes in product(SHARP, SMALL_SIZES):
+        at = Ordinary(kappa, *sizes)
+        for noise in (1, 0) if run_claim.signs and run_claim.noise else (0,):
+            points = points_at(run_claim, reading, at, knob, noise)
+            if not points or _expected(first_cost, points[0].data) > left:
+                continue
+            programmes, _, _ = _reached(reading, points, built)
+            for point, shape, asked in programmes:
+                cost = SOLVED * _cost(shape, asked)
+                first_cost = first_cost or (point.data, cost)
+                if _key(point) in examined_points or cost > left:
+                    continue
+                examined_points.add(_key(point))
+                left -= cost
+                one = broken_at(reading, point, shape, asked)
+                if one is not None and one.certificate is not None and _accepted(one.certificate):
+                    return point, one
+            left -= TRIED
+            if left < 0 or (len(built) >= REASONS and all(isinstance(one, str) for one in built.values())):
+                return None
+    return None
 
 
 def _cost(shape: Blocks, asked: Programme) -> float:
@@ -141,9 +199,16 @@ def examined(
     seed: int = 0,
     effort: float = 0.0,
     share: float = SHARE,
+    sharp: float = 0.0,
 ) -> Judged:
-    """The verdict with its profile, or a refutation by a worst case that the kernel accepts."""
+    """The verdict with its profile, or a refutation by a worst case that the kernel accepts.
+
+    `sharp`: nominal seconds for worst cases at sharp points, where nothing else refutes.
+    """
     worst_cases = profile(statement, reading, effort, share)
+    open_ = worst_cases.against is None and not isinstance(verdict, Refuted) and sharp > 0
+    if open_ and in_question(statement, reading):
+        worst_cases = replace(worst_cases, against=broken(reading, sharp))
     rows = tuple(row for row in worst_cases.rows if row["upper"] is None or row["upper"] > NOTHING)
     met = [] if rows else list(found_at(reading, world, seed, effort))
     against = _counterexample(reading, worst_cases, [replayed for _, replayed in met if not replayed.holds])

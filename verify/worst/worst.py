@@ -39,7 +39,18 @@ from .lower import Run, attainable, runs
 from .parameters import SMALL, Choices, Point, RunClaim, missing, points_of
 from .upper import LITTLE, Proved, proofs
 
-__all__ = ["TooLarge", "Worst", "in_reach", "instance_of", "reached", "worst", "worst_at", "worst_of", "written"]
+__all__ = [
+    "TooLarge",
+    "Worst",
+    "broken_at",
+    "in_reach",
+    "instance_of",
+    "reached",
+    "worst",
+    "worst_at",
+    "worst_of",
+    "written",
+]
 
 MOST = 100  # leaves: the exact check of a proof takes a minute
 ROUNDING = 1e-9  # of the largest eigenvalue
@@ -47,6 +58,7 @@ EXACT = 1e-9
 REFUSALS, REASON = 4, 30  # of the kernel, for one reason, which so many characters tell apart
 NO_RATIO = "a side that is 0 or irrational"  # as a reason
 ENOUGH, CLOSE = 1e-4, 2e-2  # below the worst case: no better run is looked for
+ABOVE = 1e-5  # 1: a worst case that may be exactly 1
 LOOSE = 2e-3  # above the smallest factor: another proof is looked for
 TOO_MANY = re.compile(r"point(\.[CET])?: got \d+")  # how the kernel says that sizes are too large
 PLENTY = 60  # clients times steps times rounds: more are not tried
@@ -183,6 +195,22 @@ def worst_of(reading: Reading, point: Point, shape: Blocks, asked: Programme, qu
     run_claim = RunClaim.of(reading)
     sampled = run_claim.drawn if run_claim.sampling else ""
     return Worst(claim["id"], point.told, point.at, *answer, noise=noise, chosen=point.chosen, sampled=sampled)
+
+
+def broken_at(reading: Reading, point: Point, shape: Blocks, asked: Programme) -> Worst | None:
+    """The lower end, where it is above 1: no upper end is looked for, which takes most of the time elsewhere."""
+    began, best = time.perf_counter(), smallest(shape.cone)
+    if best is not None and best.factor <= 1 + ABOVE:
+        return None
+    below, certificate = _from_below(reading.claim, point, asked, shape, best, CLOSE)
+    if below is None or below <= 1 or certificate is None:
+        return None
+    sizes = tuple(len(block) for block in shape.cone.rhs.gram)
+    seconds = round(time.perf_counter() - began, 3)
+    estimate = None if best is None else best.factor
+    answer = (below, None, certificate, None, estimate, len(asked.leaves), sizes, len(asked.constraints), seconds)
+    noise = point.data.get("noise", {"kind": "none"})["kind"]
+    return Worst(reading.claim["id"], point.told, point.at, *answer, noise=noise, chosen=point.chosen)
 
 
 def reached(reading: Reading, point: Point, largest: int) -> tuple[Blocks, Programme]:

@@ -215,7 +215,7 @@ def _worst(arguments: argparse.Namespace) -> int:
     one_thread()
     out, name = None if arguments.out is None else output_path(arguments.out), str(arguments.selectors[0])
     with progress("worst", [name], 1):
-        claim, found = worst_case.asked(name, arguments.values, arguments.measure, arguments.scale)
+        claim, found = worst_case.asked(name, arguments.values, arguments.measure, arguments.scale, arguments.solver)
     files = worst_case.kept(claim, found, out) if out else []
     if arguments.json:
         return print_json([one.row() for one in found])

@@ -230,11 +230,19 @@ def plot(claim: Statement | str, *, seed: int = 0, **values: Given) -> Axes:
     return draw(curves_at(statement, chosen[0], seed) if values else picture(statement, seed)).axes[0]
 
 
-def worst(claim: Statement | str, *, measure: str | None = None, scale: str | None = None, **values: Given) -> Worst:
+def worst(
+    claim: Statement | str,
+    *,
+    measure: str | None = None,
+    scale: str | None = None,
+    solver: str | None = None,
+    **values: Given,
+) -> Worst:
     """The worst case at these values, over all functions of the class and all dimensions, from both sides.
 
     Of several relations, the one that is worst. With `measure` and `scale`, of a method that `claim` names:
     `fa.worst("my.py::gd", measure="gap(T)", scale="dist2(0)", L=3, mu=0, gamma="1/3", T=4)`.
+    `solver`: who proposes in floats, by the name that cvxpy has for it; clarabel if none is named.
 
     >>> import fedaudit as fa
     >>> made = fa.worst("buttaci/thm4.1-I", L=2, mu=1, alpha=1, C=1, E=1, T=1)
@@ -248,5 +256,5 @@ def worst(claim: Statement | str, *, measure: str | None = None, scale: str | No
     chosen = points(told(values))
     if len(chosen) != 1:
         raise UserError(f"{len(chosen)} combinations of values", "one value for each symbol", "ask for each of them")
-    _, found = answered(claim, chosen[0], measure, scale)
+    _, found = answered(claim, chosen[0], measure, scale, solver)
     return max(found, key=lambda one: one.estimate or 0.0)

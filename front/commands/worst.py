@@ -35,16 +35,20 @@ weights are equal, indices stand at the end of their range, and of sampled clien
 "not given" lists all that was chosen so, and the answer is about that alone. What bounds the run alone (G) may be left
 out: the worst case is then over it, "any". With --measure the class follows from the values: L smoothness, mu strong
 convexity, mu=0 convexity, no mu none; sizes are then 1.
-Equal clients are solved as one: 10 of them cost little more than 2.
+Equal clients are solved as one: 10 of them cost little more than 2. A solver only proposes: another one may be more
+precise (mosek, sdpa) or less (scs), and both ends are exact all the same.
 """
 
 
 def arguments(sub: argparse.ArgumentParser) -> None:
     """The command's options, but for the values."""
-    sub.usage = "fedaudit worst ID|FILE NAME=VALUE… [--measure M --scale S] [--out DIR] [--json]"
+    sub.usage = "fedaudit worst ID|FILE NAME=VALUE… [--measure M --scale S] [--solver NAME] [--out DIR] [--json]"
     sub.add_argument("selectors", nargs=1, metavar="ID|FILE", help="one statement, also `my.py::id`; or a method")
     sub.add_argument("--measure", metavar="M", help="of a method: the measure whose worst case is asked for, 'gap(T)'")
     sub.add_argument("--scale", metavar="S", help="of a method: the measure that is at most 1, 'dist2(0)'")
+    sub.add_argument(
+        "--solver", metavar="NAME", help="who proposes: clarabel, or one that cvxpy has (scs, mosek, sdpa)"
+    )
     sub.add_argument(
         "--out",
         metavar="DIR",
@@ -53,38 +57,46 @@ def arguments(sub: argparse.ArgumentParser) -> None:
     sub.add_argument("--json", action="store_true", help="one JSON array on stdout, nothing else")
 
 
-def asked(name: str, texts: Sequence[str], measure: str | None, scale: str | None) -> tuple[Statement, list[Worst]]:
+def asked(
+    name: str, texts: Sequence[str], measure: str | None, scale: str | None, solver: str | None = None
+) -> tuple[Statement, list[Worst]]:
     """The claim that is examined, and one answer per relation."""
     from fedaudit.bounds.language.symbol_values import axes_of, points
 
     several = points(axes_of(texts))
     if len(several) != 1:
         raise UserError(f"{len(several)} combinations of values", "one value for each symbol", "ask for each of them")
-    return answered(name, several[0], measure, scale)
+    return answered(name, several[0], measure, scale, solver)
 
 
 def answered(
-    claim: Statement | str, values: Mapping[str, Fraction], measure: str | None, scale: str | None
+    claim: Statement | str,
+    values: Mapping[str, Fraction],
+    measure: str | None,
+    scale: str | None,
+    solver: str | None = None,
 ) -> tuple[Statement, list[Worst]]:
     """The same for values that are numbers, and of a statement that is at hand."""
     from fedaudit.bounds.catalogue.discovery import find_methods
     from fedaudit.bounds.lint.wellformed import well_formed
     from fedaudit.verify.worst.methods import asked_of, question
+    from fedaudit.verify.worst.solvers import OWN
     from fedaudit.verify.worst.worst import worst
 
+    by = OWN if solver is None else solver
     if (measure is None) != (scale is None):
         raise UserError("one of --measure and --scale", "both or none", "write --measure 'gap(T)' --scale 'dist2(0)'")
     if not isinstance(claim, str):
-        return claim, worst(claim, values)
+        return claim, worst(claim, values, solver=by)
     name = claim
     named: list[Any] = well_formed([name]) if measure is None else [method for _, method in find_methods([name])]
     if len(named) != 1:
         what = "statements" if measure is None else "methods"
         raise UserError(f"{name}, which names {len(named)} {what}", "one", "write FILE::id or an id of `fedaudit list`")
     if measure is None or scale is None:
-        return named[0], worst(named[0], values)
+        return named[0], worst(named[0], values, solver=by)
     asked = question(named[0], measure, scale, values)
-    return asked, asked_of(asked, values)
+    return asked, asked_of(asked, values, by)
 
 
 def as_text(statement: Statement, found: Sequence[Worst], asked: bool = False) -> str:

@@ -119,7 +119,7 @@ def test_shapes_of_equations_get_half_of_the_places_while_others_wait(monkeypatc
     def climbed(equations: int) -> list[Shape]:
         margins = [0.0] * equations + [-0.1] * (len(shapes) - equations)
         best = [
-            SimpleNamespace(scores=SimpleNamespace(shape=shape), margin=margin)
+            SimpleNamespace(region=0, scores=SimpleNamespace(shape=shape), margin=margin)
             for shape, margin in zip(shapes, margins, strict=True)
         ]
         places.clear()

@@ -578,3 +578,23 @@ def test_one_run_is_enough_where_the_worst_case_is_0(monkeypatch: pytest.MonkeyP
     (row,) = profile(statement, read(statement)[0], 0.0).rows
     assert row["lower_exact"] == "0"
     assert len(evaluated) == 1
+
+
+def test_another_solver_proposes_and_the_kernel_decides_the_same() -> None:
+    values = {"L": 2, "mu": 1, "alpha": 1, "C": 2, "E": 1, "T": 1}
+    own, other = (fa.worst("buttaci/thm4.1-I", solver=solver, **values) for solver in (None, "scs"))
+    ends = [own.lower, own.upper, other.lower, other.upper]
+    assert None not in ends
+    assert float(other.lower) == pytest.approx(float(own.lower), rel=1e-3)
+    assert float(other.upper) == pytest.approx(float(own.upper), rel=1e-3)
+    assert other.lower <= own.upper
+    assert own.lower <= other.upper
+
+
+@pytest.mark.parametrize("name", ["nope", "ECOS", ""])
+def test_a_solver_that_is_not_there_is_said_in_one_line(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    code = cli.main(["worst", "examples/gradient_descent.py::gd/rate", "L=3", "T=1", "--solver", name])
+    said = capsys.readouterr().err.splitlines()[-1]
+    assert code == 2
+    assert said.startswith(f"fedaudit: got --solver {name}")
+    assert "CLARABEL" in said

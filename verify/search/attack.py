@@ -71,9 +71,8 @@ def _by_turns(best: Sequence[Found]) -> list[Found]:
     """The candidates with the best of every region by turns: a region where bounds are tight hides the others."""
     places, turns = dict[int, int](), list[int]()
     for found in best:
-        region = int(found.scores.region[found.row])
-        turns.append(places.get(region, 0))
-        places[region] = turns[-1] + 1
+        turns.append(places.get(found.region, 0))
+        places[found.region] = turns[-1] + 1
     return [best[n] for n in sorted(range(len(best)), key=lambda n: turns[n])]
 
 

@@ -41,6 +41,11 @@ class Found:
         return float(self.scores.margin[self.row])
 
     @property
+    def region(self) -> int:
+        """Which part of the larger side dominates."""
+        return int(self.scores.region[self.row])
+
+    @property
     def later(self) -> float:
         return float(self.scores.later[self.row])
 

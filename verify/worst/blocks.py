@@ -21,6 +21,7 @@ from ..kernel.gram.form import Vec
 from ..kernel.gram.programme import Programme
 from ..search.tree_arrays import Array
 from .cone import Cone, Form, Solved
+from .solvers import OWN
 
 __all__ = ["Blocks", "blocks", "places"]
 
@@ -54,7 +55,9 @@ class Blocks:
     def like(self, programme: Programme) -> Cone:
         """The cone, on these blocks, of a programme whose constraints have other coefficients."""
         forms, sides = _both(programme)
-        return _blocks(programme, forms, sides, (self.orbit, self.unknown), self.bases, self.spread).cone
+        return _blocks(
+            programme, forms, sides, (self.orbit, self.unknown), self.bases, self.spread, self.cone.solver
+        ).cone
 
     def unknowns(self, solved: Solved) -> Array:
         shared = np.bincount(self.unknown, minlength=len(solved.unknowns))
@@ -65,8 +68,8 @@ def places(names: Sequence[str]) -> dict[str, int]:
     return {name: n for n, name in enumerate(names)}
 
 
-def blocks(programme: Programme) -> Blocks:
-    """The programme on as few assignments as its symmetry allows."""
+def blocks(programme: Programme, solver: str = OWN) -> Blocks:
+    """The programme on as few assignments as its symmetry allows, for a solver."""
     forms, sides = _both(programme)
     size, clients = len(programme.leaves), len(programme.tables)
     whole = [np.eye(size)]
@@ -75,9 +78,9 @@ def blocks(programme: Programme) -> Blocks:
         orbits = _orbits(forms, sides, [*maps.values()])
         split = _split(maps, clients, size)
         if orbits is not None and split is not None:
-            return _blocks(programme, forms, sides, orbits, *split)
+            return _blocks(programme, forms, sides, orbits, *split, solver)
     alone = np.arange(len(forms)), np.arange(len(programme.unknowns))
-    return _blocks(programme, forms, sides, alone, (np.eye(size),), (whole,))
+    return _blocks(programme, forms, sides, alone, (np.eye(size),), (whole,), solver)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -211,6 +214,7 @@ def _blocks(
     orbits: tuple[Array, Array],
     bases: tuple[Array, ...],
     spread: tuple[Sequence[Array], ...],
+    solver: str,
 ) -> Blocks:
     rows, entries = orbits
     first = np.unique(entries, return_index=True)[1]
@@ -225,5 +229,5 @@ def _blocks(
 
     lhs, rhs = (restricted(side) for side in sides)
     summed = tuple(restricted(total(row)) for row in range(int(rows.max(initial=-1)) + 1))
-    cone = Cone(lhs, rhs, summed)
+    cone = Cone(lhs, rhs, summed, solver)
     return Blocks(cone, tuple(programme.constraints), rows, entries, bases, spread)

@@ -1,4 +1,4 @@
-"""A worst case as a cone programme for Clarabel, in floats: it proposes, the kernel decides.
+"""A worst case as a cone programme, in floats: a solver proposes, the kernel decides.
 
 The bound `factor * rhs - lhs` has to be a sum of multipliers times constraints and of a form that is never negative.
 So the smallest factor is a semidefinite programme in the factor and the multipliers; its dual solution is the Gram
@@ -8,26 +8,19 @@ if its restrictions are.
 
 from __future__ import annotations
 
-import os
-from collections.abc import Generator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Any, cast
 
-import clarabel  # pyright: ignore[reportMissingTypeStubs]
 import numpy as np
-from scipy import linalg, sparse  # pyright: ignore[reportMissingTypeStubs]
+from scipy import linalg  # pyright: ignore[reportMissingTypeStubs]
 
 from ..search.tree_arrays import Array
+from .solvers import OWN, Conic, solved, triangle
 
 __all__ = ["Cone", "Form", "Solved", "deepest", "eased", "on_face", "smallest"]
 
-TOLERANCE = 1e-10
 LITTLE = 1e-3
-STDERR = 2
-PANIC = "PanicException"  # of the solver, which is no `Exception`
-_solver: Any = clarabel
-_sparse: Any = sparse
 _linalg: Any = linalg
 
 
@@ -42,11 +35,12 @@ class Form:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Cone:
-    """max lhs subject to rows >= 0, rhs <= 1."""
+    """max lhs subject to rows >= 0, rhs <= 1; and who solves it."""
 
     lhs: Form
     rhs: Form
     rows: tuple[Form, ...]
+    solver: str = OWN
 
     @property
     def constant(self) -> bool:
@@ -80,7 +74,7 @@ def smallest(cone: Cone, shave: float = 0.0) -> Solved | None:
 def eased(cone: Cone) -> Cone:
     """The cone with a right side that is a little larger: then there is a worst case."""
     little = Form(tuple(LITTLE * np.eye(len(block)) for block in cone.rhs.gram), np.zeros(len(cone.rhs.linear)), 0.0)
-    return Cone(cone.lhs, _plus(cone.rhs, little), cone.rows)
+    return replace(cone, rhs=_plus(cone.rhs, little))
 
 
 def deepest(cone: Cone, factor: float, weights: Array) -> Solved | None:
@@ -162,28 +156,19 @@ def _solve(
     parts = [-linear, *bounds, *[-constants] * few]
     right = [fixed.linear[own], *limits, *[np.array([fixed.constant])] * few]
     positive = sum(len(part) for part in parts[1:])
-    cones: list[Any] = [_solver.ZeroConeT(free), _solver.NonnegativeConeT(positive)]
+    cones = [("zero", free), ("nonnegative", positive)]
     for number, block in enumerate(fixed.gram):
         parts.append(-_packed(np.array([column.gram[number] for column in columns])).T)
         right.append(_packed(block))
-        cones.append(_solver.PSDTriangleConeT(len(block)))
+        cones.append(("semidefinite", len(block)))
     if exact is not None:
         parts.append(exact[0])
         right.append(exact[1])
-        cones.append(_solver.ZeroConeT(len(exact[1])))
-    matrix = _sparse.csc_matrix(np.vstack(parts))
-    quadratic = _sparse.csc_matrix((count, count))
-    problem = _solver.DefaultSolver(quadratic, cost, matrix, np.concatenate(right), cones, _settings())
-    try:
-        with _unheard():
-            answer = problem.solve()
-    except BaseException as error:
-        if type(error).__name__ != PANIC:
-            raise
-        return None  # its numbers got out of hand
-    x, z = np.array(answer.x), np.array(answer.z)
-    if "Infeasible" in str(answer.status) or not (np.isfinite(x).all() and np.isfinite(z).all()):
+        cones.append(("zero", len(exact[1])))
+    answer = solved(Conic(cost, np.vstack(parts), np.concatenate(right), tuple(cones)), cone.solver)
+    if answer is None:
         return None
+    x, z = answer
     unknowns, at, gram = np.zeros(len(fixed.linear)), free + positive, list[Array]()
     unknowns[own] = z[:free]
     scale = float(z[at - 1]) if cone.constant else 1.0
@@ -203,45 +188,14 @@ def _independent(rows: Array) -> Array:
     return np.sort(order[: len(sizes)][sizes > 1e-9 * max(float(sizes[0]), 1e-300)])
 
 
-@contextmanager
-def _unheard() -> Generator[None]:
-    """Without what the solver writes to the terminal, past Python, when its numbers get out of hand."""
-    try:
-        kept = os.dup(STDERR)
-    except OSError:  # there is none
-        yield
-        return
-    nowhere = os.open(os.devnull, os.O_WRONLY)
-    try:
-        os.dup2(nowhere, STDERR)
-        yield
-    finally:
-        os.dup2(kept, STDERR)
-        os.close(kept)
-        os.close(nowhere)
-
-
-def _settings() -> Any:
-    settings = _solver.DefaultSettings()
-    settings.verbose = False
-    settings.max_threads = 1
-    settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = TOLERANCE
-    return settings
-
-
 def _packed(block: Array) -> Array:
     """The upper triangle by columns, what is off the diagonal times the root of 2; of one matrix or of several."""
-    rows, columns = _triangle(block.shape[-1])
+    rows, columns = triangle(block.shape[-1])
     return cast(Array, block[..., rows, columns] * np.where(rows == columns, 1.0, np.sqrt(2)))
 
 
 def _unpacked(packed: Array, size: int) -> Array:
-    rows, columns = _triangle(size)
+    rows, columns = triangle(size)
     block = np.zeros((size, size))
     block[rows, columns] = packed / np.where(rows == columns, 1.0, np.sqrt(2))
     return block + np.triu(block, 1).T
-
-
-def _triangle(size: int) -> tuple[Array, Array]:
-    columns, rows = np.tril_indices(size)
-    return rows, columns

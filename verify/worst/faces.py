@@ -247,4 +247,4 @@ def _restricted(shape: Blocks, on: Face) -> Cone:
         return replace(form, gram=tuple(b.T @ block @ b for b, block in zip(left, form.gram, strict=True)))
 
     cone = shape.cone
-    return Cone(cut(cone.lhs), cut(cone.rhs), tuple(cut(row) for row in cone.rows))
+    return Cone(cut(cone.lhs), cut(cone.rhs), tuple(cut(row) for row in cone.rows), cone.solver)

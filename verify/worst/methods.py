@@ -16,6 +16,7 @@ from fedaudit.bounds.language.statement import Assumption, Glossary, Statement
 from fedaudit.errors import UserError
 
 from .parameters import ONE
+from .solvers import OWN
 from .worst import Worst, worst
 
 __all__ = ["asked_of", "question"]
@@ -50,11 +51,11 @@ def question(method: Method, measure: str, scale: str, values: Mapping[str, Frac
     )
 
 
-def asked_of(statement: Statement, values: Mapping[str, Fraction]) -> list[Worst]:
+def asked_of(statement: Statement, values: Mapping[str, Fraction], solver: str = OWN) -> list[Worst]:
     """The worst case of such a question; its point also says the class of losses that the values stand for."""
     convex = {} if values.get("mu") else {"mu": "0"} if "mu" in values else {"mu": "none (losses need not be convex)"}
     losses = convex | ({} if "L" in values else {"L": "none (losses need not be smooth)"})
-    answers = worst(statement, {name: x for name, x in values.items() if name not in losses}, ONE)
+    answers = worst(statement, {name: x for name, x in values.items() if name not in losses}, ONE, solver)
     chosen = tuple(name for name in losses if name not in values)
     return [replace(one, point={**one.point, **losses}, chosen=(*one.chosen, *chosen)) for one in answers]
 

@@ -37,6 +37,7 @@ from .cone import Solved, eased, smallest
 from .faces import IDLE, attained, distinct, face, idle
 from .lower import Run, attainable, runs
 from .parameters import SMALL, Choices, Point, RunClaim, missing, points_of
+from .solvers import OWN, usable
 from .upper import LITTLE, Proved, proofs
 
 __all__ = [
@@ -156,18 +157,21 @@ def _text(x: Fraction | None) -> str | None:
     return None if x is None else str(x)
 
 
-def worst(statement: Statement, values: Mapping[str, Fraction], small: Choices = SMALL) -> list[Worst]:
+def worst(
+    statement: Statement, values: Mapping[str, Fraction], small: Choices = SMALL, solver: str = OWN
+) -> list[Worst]:
     """The worst case of every relation of the statement at these values; `small`: sizes where none are given.
 
-    Raises `UserError` where it is out of reach.
+    `solver`: who proposes, by the name that cvxpy has for it. Raises `UserError` where it is out of reach.
     """
+    solver = usable(solver)
     if statement.quoted or statement.kind == "experiment" or statement.setting != "run":
         raise UserError(f"{statement.id}, which is no claim about runs of a method", "one that is", "ask for another")
     reading = Reading(lowered(statement))
     why: UserError | None = None
     for points in points_of(reading, values, small):
         try:
-            return [worst_at(reading, point) for point in points]
+            return [worst_at(reading, point, solver=solver) for point in points]
         except TooLarge as error:
             fits = fitting(reading, points[0], values, small)
             why = TooLarge(error.what, f"take for example {fits}, which fits" if fits else "")
@@ -176,9 +180,9 @@ def worst(statement: Statement, values: Mapping[str, Fraction], small: Choices =
     raise why or UserError(f"{statement.id} without sizes", "one size at least", "give C, E and T")
 
 
-def worst_at(reading: Reading, point: Point, largest: int = MOST) -> Worst:
+def worst_at(reading: Reading, point: Point, largest: int = MOST, solver: str = OWN) -> Worst:
     """Both ends at one point; of a run of at most so many vectors."""
-    return worst_of(reading, point, *reached(reading, point, largest))
+    return worst_of(reading, point, *reached(reading, point, largest, solver))
 
 
 def worst_of(reading: Reading, point: Point, shape: Blocks, asked: Programme, quick: bool = False) -> Worst:
@@ -213,17 +217,17 @@ def broken_at(reading: Reading, point: Point, shape: Blocks, asked: Programme) -
     return Worst(reading.claim["id"], point.told, point.at, *answer, noise=noise, chosen=point.chosen)
 
 
-def reached(reading: Reading, point: Point, largest: int) -> tuple[Blocks, Programme]:
+def reached(reading: Reading, point: Point, largest: int, solver: str = OWN) -> tuple[Blocks, Programme]:
     """The programme of a point; `UserError` with the kernel's reason and a remedy where there is none."""
     try:
-        return in_reach(reading, point, largest)
+        return in_reach(reading, point, largest, solver)
     except (Malformed, Rejected) as error:
         left = missing(reading, point)
         do = f"give {', '.join(left)} too, or other values" if left else "change a value"
         raise UserError(f"{_where(reading, point)} ({error})", "a claim and a point in reach", do) from error
 
 
-def in_reach(reading: Reading, point: Point, largest: int) -> tuple[Blocks, Programme]:
+def in_reach(reading: Reading, point: Point, largest: int, solver: str = OWN) -> tuple[Blocks, Programme]:
     """The programme of a point; raises the kernel's own error, or `UserError` for what is not its business."""
     claim = reading.claim
     try:
@@ -236,7 +240,7 @@ def in_reach(reading: Reading, point: Point, largest: int) -> tuple[Blocks, Prog
         raise _too_large(claim, asked)
     if not asked.leaves:
         raise UserError(f"{claim['id']}, which reads nothing of a run there", "a claim about runs", "change a value")
-    shape = blocks(asked)
+    shape = blocks(asked, solver)
     size = max(len(block) for block in shape.cone.rhs.gram)
     if size > MOST_ALONE:
         raise _too_large(claim, asked)
@@ -280,7 +284,7 @@ def _from_below(
     """The lower end, of runs whose minimiser is one for sure; where nothing bounds lhs by rhs, how large it gets."""
     runs_of, solution = attainable(_convex(claim, point, asked)), best
     if runs_of is not asked:
-        shape = blocks(runs_of)
+        shape = blocks(runs_of, shape.cone.solver)
         solution = smallest(shape.cone)
     bounded, solution = solution is not None, solution or smallest(eased(shape.cone))
     return (None, None) if solution is None else _lower(claim, point, runs_of, shape, solution, enough, bounded)

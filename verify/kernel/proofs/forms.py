@@ -120,6 +120,8 @@ class Forms:
     def _read(self, tree: Tree) -> Form:
         if isinstance(tree, fmpq):
             return Form({(): tree} if tree != 0 else {})
+        # A chosen step size is unfolded before anything else is read: no rule can then tell gamma(t) from its value,
+        # and what is said of the one holds of the other without a judgement.
         if (written := self.chosen(tree)) != tree:
             return self.form(written)
         if isinstance(tree, str):
@@ -141,6 +143,7 @@ class Forms:
             case "abs":
                 return self._applied("abs", [self.form(tree.args[0])], "nonnegative")
             case "min" | "max":
+                # max(x, x) is max(x) and the order of arguments says nothing: parts are sorted by their forms.
                 parts = {text(form): form for form in map(self.form, tree.args)}
                 signs = [self.sign(form) for form in parts.values()]
                 return self._applied(tree.name, [parts[key] for key in sorted(parts)], _of_extreme(tree.name, signs))
@@ -171,6 +174,8 @@ class Forms:
         whole = argument.number
         if whole is not None and whole.q == 1 and abs(whole) <= POWER:
             return self._applied("exp", [Form(ONE)], "positive") ** int(whole.p)
+        # Of exp(x) and exp(-x) only the one with a positive leading coefficient is an atom, so that their product is 1
+        # by cancelling and needs no rule.
         if argument.top[min(argument.top)] < 0:
             return self._applied("exp", [-argument], "positive") ** -1
         return self._applied("exp", [argument], "positive")
@@ -183,6 +188,7 @@ class Forms:
             top, degree = int(value.p), int(value.q)
             if degree == 1:
                 return inner**top
+            # Where a root is a number its base is not negative (`needs` asks for that), so that the root is not either.
             return self._applied(f"root{degree}", [inner], sign if sign in NOT_NEGATIVE else "nonnegative") ** top
         if inner.number == 1:
             return inner
@@ -190,6 +196,7 @@ class Forms:
             return self._applied("power", [inner, power], "positive")
         shift, content, unit = self._exponent(power)
         sign = sign if sign in NOT_NEGATIVE else "real"
+        # (x^n)/x would be undefined at x = 0, where x^(n - 1) is a number for every n >= 1: it gets an atom of its own.
         if _downward(shift, content):  # x^(n - 1) for n >= 1, whether or not x is 0
             return self._applied("power", [inner, unit + Form({(): fmpq(shift, content)})], sign) ** content
         return self._applied("power", [inner, unit], sign) ** content * inner**shift
@@ -214,10 +221,13 @@ class Forms:
         for monomial, c in inside.top.items():
             free = tuple(part for part in monomial if name not in self.speaks[part[0]])
             bound = tuple(part for part in monomial if name in self.speaks[part[0]])
+            # What does not speak of the index is added as often as the sum has terms; `needs` asks that this is no
+            # negative number.
             if not bound and below == ONE:
                 total += Form({free: c}) * length
                 continue
             each = lowest({bound: fmpq(1)}, below)
+            # 2 x_k and -3 x_k give the same atom with different numbers before it.
             lead = next(iter(each.top.values()))
             each = Form(scaled(each.top, 1 / lead), each.below)
             sign = "nonnegative" if self.sign(each) in NOT_NEGATIVE else "real"
@@ -278,6 +288,8 @@ class Forms:
 
     def _sign(self, polynomial: Polynomial) -> str:
         for name in atoms_of(polynomial):
+            # Signs are read off coefficients, and n - 1 has a negative one; written in m = n - 1, which is not
+            # negative, it has none.
             if self.domain(name) in AT_LEAST_ONE:  # n = 1 + m
                 polynomial = shifted(polynomial, name)
         signs, numbers = [self._monomial(monomial) for monomial in polynomial], polynomial.values()
@@ -305,6 +317,8 @@ class Forms:
             if need.instead is not None:
                 inside |= self.names(self.form(need.instead.formula))
             depth = max((n + 1 for n, (name, *_) in enumerate(around) if name in inside), default=0)
+            # `depth`: only the sums of which the need speaks matter to it. A sum that may be empty offers nothing about
+            # its terms, for they may never be taken.
             if not self.shows(need) and not (offered and depth < len(around)):
                 yield _in(need, around[:depth])
 
@@ -400,6 +414,7 @@ def substituted(tree: Tree, values: Mapping[str, Tree]) -> Tree:
     if tree.name == "sum":
         index, low, high, body = str(tree.args[0]), *tree.args[1:]
         inside = {name: value for name, value in values.items() if name != index}
+        # Renaming the index here would be another mechanism to trust; the proposer can rename it.
         if any(index in names_of(value) for name, value in inside.items() if name in names_of(body)):
             raise Rejected(f"proof: got a sum over {index!r}, which a value that is put in speaks of; rename it")
         return Op("sum", (index, substituted(low, values), substituted(high, values), substituted(body, inside)))

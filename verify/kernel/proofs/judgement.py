@@ -122,6 +122,8 @@ def yields(
 
     `spared`: see `defined`; None where the relation is known to be defined.
     """
+    # Two normal forms may agree where only one of the formulas is a number: x/x and 1. So what holds wherever it is
+    # defined is worth nothing until its needs are met, and what is stated has needs of its own.
     if spared is not None:
         defined(relation, rests, context, spared)
     if not _compared(stated.says, relation, context.forms):
@@ -137,6 +139,7 @@ def require(relation: Relation, rests: Sequence[Judgement], context: Context) ->
     defined(relation, rests, context)
     name, left, right = ordered(relation)
     difference = forms.difference(left, right)
+    # An equation holds by its form when the difference is the fraction 0.
     by_form = forms.shows(Need(KINDS[name], difference)) if name in KINDS else not difference.top
     if not by_form and not any(_compared(relation, rest.says, forms) for rest in rests):
         raise Rejected(f"got no judgement that says {told(relation)}, expected one")

@@ -16,6 +16,8 @@ Polynomial = Mapping[Monomial, fmpq]
 ONE: Polynomial = {(): fmpq(1)}
 POWER = 64  # the largest exponent that is multiplied out
 TERMS = 20_000  # of one polynomial
+# A fraction that is not in lowest terms is still the same number: above this size two equal fractions may look
+# different, so that a proof is refused that could be accepted, never the other way round.
 DIVISOR = 4_000_000  # pairs of terms up to which common factors are looked for
 
 
@@ -66,6 +68,7 @@ def plus(a: Polynomial, b: Polynomial) -> Polynomial:
 
 
 def times(a: Polynomial, b: Polynomial) -> Polynomial:
+    # Paid for before it is computed: a short file can ask for (x + y)^64 of polynomials that are long themselves.
     spend(4 * len(a) * len(b))
     total: dict[Monomial, fmpq] = {}
     for left, c in a.items():
@@ -124,6 +127,7 @@ def lowest(top: Polynomial, below: Polynomial) -> Form:
 
 
 def _led(top: Polynomial, below: Polynomial) -> Form:
+    # Only one of N/D and (c N)/(c D) may stand for a number, or equal formulas would have different texts.
     lead = below[min(below)]
     return (
         Form({}) if not top else Form(scaled(top, 1 / lead), scaled(below, 1 / lead)) if lead != 1 else Form(top, below)

@@ -80,6 +80,7 @@ def _checked(file: object, accepted: Mapping[str, Accepted]) -> Accepted:
             growths[len(judgements)] = stated.says
         judgements.append(stated)
     for relation in claim.then:
+        # An order of growth is no relation between numbers: no other rule may say it, and nothing may rest on it.
         if claim.setting != GROWTH:
             _ends_with(relation, judgements, context)
         elif relation not in growths.values():
@@ -103,6 +104,7 @@ def context_of(fields: Mapping[str, Node], claim: Claim, accepted: Mapping[str, 
     if clash := (set(letters) & (taken | own)) | (own & taken) | (set(claim.for_all) & fixed):
         raise Rejected(f"proof: got {sorted(clash)} twice, expected letters and measures that the claim does not have")
     domains = {**sizes, **claim.domains}
+    # A file may declare any domain for what is measured; taking its word would give |x|^2 > 0 for nothing.
     domains |= dict.fromkeys(measures | own, "real")  # what is measured has the sign that a rule shows
     domains |= spoken
     before = method.before if method is not None else {}
@@ -172,6 +174,7 @@ def _judged(
     name = fields["rule"].one_of(RULES)
     under = tuple(parse_relation(entry) for entry in fields["under"].items()) if "under" in fields else ()
     stated = Judgement(parse_relation(fields["says"]), under)
+    # Hypotheses cost nothing to write, so that they are read at once, like everything else that a judgement says.
     for _, low, high in under:  # what cannot be read is refused here, not only where it is discharged
         context.forms.difference(low, high)
     places = [entry.integer(0, len(before) - 1) for entry in fields["by"].items()] if "by" in fields else []

@@ -157,6 +157,7 @@ class Normal:
     def mean_of(self, x: Vec) -> Vec:
         terms: list[Mapping[Tagged, Form]] = []
         for (name, tag), c in x.terms.items():
+            # A vector that does not change with the client is its own mean only if the weights sum to one.
             if tag != ANY:
                 self.charges.add(SUM)
             moved = self._mean(name) if tag == ANY else (name, tag)
@@ -184,6 +185,8 @@ class Normal:
     def drawn_mean(self, x: Vec) -> Vec:
         """Its mean over the drawn clients, a uniform subset that is independent of what is averaged."""
         if any(name.noise or (name.stage and not name.loss) or name.of_sample for name, _ in x.terms):
+            # Later noise and what was solved in the round may depend on who was drawn; then its mean over the drawn
+            # clients is not the mean over all in expectation.
             raise Rejected("got a mean over drawn clients of what may depend on the draw or comes later")
         self.charges.add(DRAWN)
         return Vec({(name, SAMPLED if tag == ANY else tag): c for (name, tag), c in x.terms.items()})
@@ -233,6 +236,8 @@ class Normal:
                         raise Rejected("got a mean of what depends on the drawn clients")
                     yield {("inner", *sorted((a, b))): together}
                     continue
+                # E|mean over the drawn of x|^2 has a part of M|x|^2 and the rest of |Mx|^2; two vectors x, y go the
+                # same way, by polarisation.
                 if a[1] == b[1] == SAMPLED:
                     if self.share is None or term.over == "squares":
                         raise Rejected("got a square of what the drawn clients have, expected one for itself")
@@ -254,6 +259,7 @@ class Normal:
             return None
         each = (a[1] == ANY) + (b[1] == ANY)
         if over == "one":
+            # |sum_i p_i z_i|^2 is sum_i p_i^2 |z_i|^2 for noises that are independent and have mean 0.
             if a == b and one.noise and a[1] == MEAN:
                 self.charges.update((INDEPENDENT, UNBIASED))
                 return ("squares", one, two)

@@ -62,6 +62,7 @@ class Groups:
 
     def members(self) -> dict[str, tuple[Tree, Tree, Tree]]:
         """For each group, its share in all weights, and the a and b of its gradient a w + b e."""
+        # Equal weights: each group has half of what the idle client leaves.
         half = Op("*", (fmpq(1, 2), Op("+", (fmpq(1), Op("*", (fmpq(-1), self.idle))))))
         flat = Op("*", (fmpq(1, 2), self.mu)), Op("*", (fmpq(-1), self.G))
         return {
@@ -108,6 +109,7 @@ class Frame:
     def named(self, *names: str) -> bool:
         """Whether one of these assumptions is made, whatever its constants; of strong convexity, one above 0."""
         assumed = [(name, args) for name, args in made(self.claim) if name in names]
+        # With mu = 0 strong convexity is convexity, which gives no minimiser.
         above = [name for name, args in assumed if all(self.claim.domains[arg] == "positive" for arg in args)]
         return any(name not in STRONGLY_CONVEX or name in above for name, _ in assumed)
 
@@ -218,6 +220,7 @@ def read(node: Node | None, claim: Claim, forms: Forms, letters: Mapping[str, st
     ghosts = {name: entry.items(2) for name, entry in fields["ghosts"].mapping().items()} if "ghosts" in fields else {}
     if clash := set(ghosts) & {*method.server, *method.client}:
         raise Rejected(f"proof.frame.ghosts: got {sorted(clash)}, expected names that the method's vectors do not have")
+    # Every rule below is read under the mean over all clients, drawn or not.
     if any(rule.has("sampled") for phase in ("begin", "local", "end") for rule in method.phases[phase].values()):
         return None  # what the clients have may then depend on who is drawn
     vectors = Vectors(set(method.server), {*method.client, *ghosts})

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from fedaudit.bounds.formulas.latex_document import escaped
+from fedaudit.bounds.formulas.latex_document import prose
+from fedaudit.bounds.formulas.latex_sections import LONGEST
 
 from .letters import Inline, pretty
 from .plain_text import plain
@@ -56,8 +57,10 @@ def latex_sentence(sentence: str, prefix: str) -> str:
     return "".join(
         rf"\eqref{{{prefix}{part.number}}}"
         if isinstance(part, Reference)
-        else escaped(part)
+        else prose(part)
         if isinstance(part, str)
         else f"${part.latex}$"
+        if len(part.latex) <= LONGEST
+        else f"\\[\n\\fitted{{{part.latex}}}\n\\]"  # a line of text cannot be broken inside brackets
         for part in pieces(sentence)
     )

@@ -16,6 +16,7 @@ from ..errors import UserError
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from fedaudit.bounds.language.statement import Statement
     from fedaudit.verify.certify.standing import Checked
     from fedaudit.verify.results.row import WrittenProof
 
@@ -26,7 +27,7 @@ examples:
   fedaudit export yuan --latex --out yuan.tex                       with the verdicts of ./audit, if it is there
   fedaudit export 'buttaci/thm*' --latex --audit runs/monday        with those of another audit
   fedaudit export my_paper.py --latex > mine.tex                    statements of your own
-It compiles with pdflatex, xelatex, lualatex and tectonic and needs nothing but amsmath, amssymb and geometry.
+It compiles with pdflatex, xelatex, lualatex and tectonic and needs the packages of every installation of TeX alone.
 Refutations and proofs are checked by the exact kernel before they are written down; the rest is what audit.json says.
 """
 USUAL = "audit"  # the folder that `fedaudit audit` writes
@@ -62,21 +63,39 @@ def export(given: argparse.Namespace) -> str:
     statements = find(given.selectors)
     verdicts = _verdicts(given.audit, [s.id for s in statements])
     from fedaudit.bounds.formulas.latex_document import document
-    from fedaudit.bounds.formulas.latex_sections import section
 
     counted = f"{len(statements)} statements" if len(statements) != 1 else "1 statement"
     about = f"{counted}. {_said(verdicts, given.audit)}"
-    sections = [
-        part
-        for s in statements
-        for part in (section(s, verdicts[s.id].lines if s.id in verdicts else ()), _proofs(s.id, verdicts.get(s.id)))
-        if part
-    ]
-    text = document(", ".join(given.selectors), sections, about)
+    title, authors = _titled(given.selectors)
+    text = document(title, _chapters(statements, verdicts), about, authors, contents=len(statements) > 1)
     if path is None:
         return text.rstrip("\n")
     write(path, text)
     return str(path)
+
+
+def _titled(selectors: Sequence[str]) -> tuple[str, str]:
+    """The paper's title and its authors, where one paper is asked for; otherwise what was asked for."""
+    from fedaudit.figures.pages.paper_cards import ABOUT, about
+
+    known = ABOUT.match(about(selectors[0])) if len(selectors) == 1 else None
+    return (known["title"], known["authors"]) if known else (", ".join(selectors), "")
+
+
+def _chapters(statements: Sequence[Statement], verdicts: Mapping[str, Audited]) -> list[str]:
+    """One table of symbols for each paper, then the statements: theorems, lemmas, what else is said, observations."""
+    from fedaudit.bounds.formulas.latex_sections import CHAPTERS, chapter, section, symbol_table
+
+    papers = dict.fromkeys(s.paper for s in statements)
+    parts = [symbol_table(s for s in statements if s.paper == paper) for paper in papers]
+    for heading in CHAPTERS:
+        inside = [s for s in statements if chapter(s) == heading]
+        parts += [rf"\section{{{heading}}}"] if inside else []
+        for s in inside:
+            verdict = verdicts.get(s.id)
+            found = verdict.verdict if verdict else ""
+            parts += [section(s, verdict.lines if verdict else (), symbols=False, found=found), _proofs(s.id, verdict)]
+    return [part for part in parts if part]
 
 
 def _said(verdicts: Mapping[str, Audited], audit: str | None) -> str:
@@ -102,6 +121,7 @@ def _path(text: str) -> Path:
 class Audited:
     """What an audit found of a statement: its lines, and its proof."""
 
+    verdict: str
     lines: list[str]
     proofs: tuple[WrittenProof, ...]
 
@@ -128,7 +148,10 @@ def _verdicts(audit: str | None, ids: Sequence[str]) -> dict[str, Audited]:
     document = read(folder)
     wanted = [row for row in document.statements if row.id in set(ids)]
     checked = recheck(replace(document, statements=tuple(wanted)), folder, ())
-    return {one.row.id: Audited(_lines(one), one.row.derive.written if one.row.derive else ()) for one in checked}
+    return {
+        one.row.id: Audited(one.verdict, _lines(one), one.row.derive.written if one.row.derive else ())
+        for one in checked
+    }
 
 
 def _lines(checked: Checked) -> list[str]:

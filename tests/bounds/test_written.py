@@ -6,7 +6,6 @@ import ast
 import json
 import re
 import shutil
-import subprocess
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -17,11 +16,12 @@ from places import TESTS
 from sympy import Symbol
 from sympy.core.function import AppliedUndef, UndefinedFunction
 from sympy.core.relational import Relational
+from tex import ENGINE, compiled
 
 from fedaudit.bounds.catalogue.discovery import catalogue, papers, statement, statements
 from fedaudit.bounds.formulas.formula import form_of, recomputed
-from fedaudit.bounds.formulas.latex_document import document, escaped
-from fedaudit.bounds.formulas.latex_sections import section
+from fedaudit.bounds.formulas.latex_document import document, escaped, prose
+from fedaudit.bounds.formulas.latex_sections import CHAPTERS, LONGEST, broken, chapter, section, symbol_table
 from fedaudit.bounds.formulas.printer import PYTHON, latex_form, text
 from fedaudit.bounds.formulas.statement_text import as_printed, show, shown_row
 from fedaudit.bounds.language.statement import Statement
@@ -31,7 +31,6 @@ from fedaudit.verify.results.audit_result import Derivation
 
 ALL = statements()
 BY_ID = pytest.mark.parametrize("made", ALL, ids=lambda s: s.id)
-ENGINE = next(filter(None, map(shutil.which, ("pdflatex", "xelatex", "lualatex", "tectonic"))), None)
 SHOWN = {  # nearly as the papers print them
     "buttaci/thm4.1-I": "gap(t) ≤ L Δ/μ · (1 − μ/(3(L + α)))^t + L/L_α · (2 E^2 G^2/μ + 3 L Γ/(2 μ) + S σ^2/(4 μ))",
     "buttaci/lem4.1": "deviation(t, k, i) ≤ E^2 G^2 γ(t)^2",
@@ -176,17 +175,52 @@ def test_the_check_of_balance_sees_a_slip() -> None:
 @pytest.mark.parametrize("paper", papers())
 def test_a_papers_document_compiles_or_is_balanced_where_there_is_no_tex(paper: str, tmp_path: Path) -> None:
     """A TeX engine is asked where one is installed; elsewhere groups, letters and commands are all that is checked."""
-    made = document(paper, [section(s, ["survived: é ≤ 100 % & $ # _ ^ ~ \\ { } γ²"]) for s in statements([paper])])
-    assert balanced(made)
+    every = [section(s, ["survived: é ≤ 100 % & $ # _ ^ ~ \\ { } γ²"], symbols=False) for s in statements([paper])]
+    made = document(paper, [symbol_table(statements([paper])), *every], contents=True)
+    assert balanced(made.partition(r"\begin{document}")[2].partition(r"\end{document}")[0])
     assert all(ord(c) < 0x180 for c in made)
     assert made.startswith(r"\documentclass")
     assert made.rstrip().endswith(r"\end{document}")
     if ENGINE:
-        (tmp_path / "a.tex").write_text(made)
-        command = [ENGINE, *([] if "tectonic" in ENGINE else ["-interaction=nonstopmode", "-halt-on-error"]), "a.tex"]
-        done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
-        assert done.returncode == 0, done.stdout[-2000:]
-        assert (tmp_path / "a.pdf").is_file()
+        compiled(ENGINE, made, tmp_path)
+
+
+def test_a_number_is_the_papers_and_symbols_are_told_once() -> None:
+    chosen = [*statements(["zhang/thm3.8"]), *statements(["yuan/eq1.5"]), *statements(["zhang/sec4.1-stall"])]
+    first, second, third = (section(s, symbols=False, found="proved") for s in chosen)
+    assert r"\renewcommand{\thetheorem}{3.8}" in first
+    assert r"\begin{theorem}[" in first
+    assert r"\begin{display}[" in second
+    assert r"\begin{observation}[" in third
+    assert [chapter(s) for s in chosen] == [list(CHAPTERS)[n] for n in (0, 2, 3)]
+    rows = [line for line in symbol_table(statements(["zhang"])).splitlines() if line.endswith(r"\\")]
+    assert len(rows) == len(set(rows)) > 20
+
+
+def test_a_long_formula_is_broken_between_terms_also_in_brackets() -> None:
+    terms = " + ".join(rf"\frac{{a_{{{n}}} + 1}}{{b}}" for n in range(12))
+    rows = broken(rf"x \leq c \left({terms}\right)^{{2}} - \left(y + z\right)")
+    assert len(rows) > 2
+    assert all(len(row) < LONGEST + 40 for row in rows)
+    together = " ".join(rows)
+    assert (together.count(r"\Bigl("), together.count(r"\Bigr)")) == (1, 1)
+    assert (together.count(r"\left("), together.count(r"\right)")) == (1, 1)
+    assert all(balanced(row) for row in rows)
+    assert broken("a + b") == ["a + b"]
+
+
+@pytest.mark.parametrize(
+    ("words", "latex"),
+    [
+        ("eta eta_g tau (13)", r"$\eta$ $\eta_{g}$ $\tau$ (13)"),
+        ("w^i_{t,k} <= gamma(t)", r"$w_{t,k}^{i}$ $\leq$ $\gamma$(t)"),
+        ("O(T^(-1/2)), R_tau", r"O($T^{-1/2}$), $R_{\tau}$"),
+        ("full_gradients, a Lipschitz f", r"full\_gradients, a Lipschitz f"),
+        (r"a_{\input} $x$ f^*", r"a\_\{\textbackslash{}input\} \$x\$ $f^{*}$"),
+    ],
+)
+def test_symbols_in_words_are_formulas(words: str, latex: str) -> None:
+    assert prose(words) == latex
 
 
 def test_words_are_no_commands() -> None:

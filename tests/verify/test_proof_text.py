@@ -5,8 +5,10 @@ from functools import cache
 
 import pytest
 from marks import some
+from tex import ENGINE, compiled
 
 from fedaudit.bounds.catalogue.discovery import catalogue
+from fedaudit.bounds.formulas.latex_document import document
 from fedaudit.bounds.proofs.derivation_check import derive
 from fedaudit.figures.words.proof_latex import proofs_latex
 from fedaudit.figures.words.proof_sentences import Reference, pieces, plain_sentence
@@ -79,3 +81,11 @@ def test_a_proof_in_latex_has_a_label_for_every_line_and_refers_to_no_other():
     labels = set(re.findall(r"\\label\{([^}]*)\}", text))
     assert len(labels) == 34
     assert set(re.findall(r"\\eqref\{([^}]*)\}", text)) <= labels
+
+
+def test_a_proof_compiles_and_finds_its_lines(tmp_path):
+    if not ENGINE:
+        pytest.skip("no TeX engine")
+    identifier = "buttaci/lemC.2~repaired"  # ~ is a space to TeX
+    text = proofs_latex(identifier, ways_of(identifier, "buttaci/lemC.1", "buttaci/lemC.1-kappa"))
+    assert "undefined references" not in compiled(ENGINE, document("a", [text]), tmp_path)

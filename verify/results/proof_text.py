@@ -14,11 +14,9 @@ from typing import Any, cast
 
 from sympy import Symbol
 from sympy.core.function import AppliedUndef
-from sympy.core.relational import Relational
 from sympy.logic.boolalg import And, Boolean, true
 
 from fedaudit.bounds.decide.facts import Instance, sum_empty, sum_next, sum_splits, termwise
-from fedaudit.bounds.formulas.formula import form_of
 from fedaudit.bounds.formulas.latex_sections import aligned
 from fedaudit.bounds.formulas.printer import latex_form, spelled
 from fedaudit.bounds.formulas.statement_text import used_symbols
@@ -125,7 +123,7 @@ class _Writer:
     def display(self, claim: Any) -> str:
         """A line's own formula, long ones over several rows."""
         told = self.formula(claim)
-        return aligned(form_of(claim), self.glossary) if len(told) > LONG and isinstance(claim, Relational) else told
+        return aligned(told) if len(told) > LONG else told
 
     def formula(self, claim: Any) -> str:
         return latex_form(claim, self.glossary)

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from fedaudit.verify.pictures.kinds import Cloud, Mark
     from fedaudit.verify.pictures.worst_marks import WorstMark
 
-__all__ = ["SMALL", "plot"]
+__all__ = ["SMALL", "conclusion", "plot"]
 
 SMALL = 1e-9  # a margin below it is rounding
 NEARLY = 0.98  # a worst case above it lies on the line lhs = rhs
@@ -67,9 +67,31 @@ def plot(cloud: Cloud) -> Figure:
             )
         for spare in panels.ravel()[count:] if not beside else ():
             spare.set_visible(False)
-        heading(figure, f"{cloud.title} ({cloud.id})")
+        heading(figure, f"{cloud.title} ({cloud.id})", conclusion(cloud))
         caption(figure, "; ".join([cloud.caption, *(f"{n:,} {what}" for what, n in said.items())]))
     return figure
+
+
+def conclusion(cloud: Cloud) -> str:
+    """How many instances hold, and how close one comes to equality."""
+    usable = np.isfinite(cloud.margin)
+    broken = int(((cloud.margin > SMALL) & usable).any(axis=0).sum())
+    many = f"{cloud.margin.shape[1]:,} instances"
+    if broken:
+        return f"{broken:,} of {many} break the claim."
+    if all(sign == "=" for sign in cloud.signs):
+        return f"Both sides are equal on all {many}."
+    down = [sign in (">=", ">") for sign in cloud.signs]
+    small, large = (
+        np.where(np.array(down)[:, None], one, other) for one, other in ((cloud.rhs, cloud.lhs), (cloud.lhs, cloud.rhs))
+    )
+    shares = np.divide(small, large, out=np.full(small.shape, np.nan), where=usable & (large > 0) & (small >= 0))
+    if not np.isfinite(shares).any():
+        return f"All {many} hold."
+    most = float(np.nanmax(shares))
+    return f"All {many} hold; " + (
+        "some are equal." if most > NEARLY else f"none uses more than {most:.2g} of its bound."
+    )
 
 
 def _headed(axes: Axes, relation: str, width: float, columns: int) -> None:

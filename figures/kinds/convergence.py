@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 
 __all__ = ["plot", "ratio"]
 
+ROUNDING, LEVEL = 1e-9, 0.005  # of a bound; a slope that is none
 UPWARD = ("<=", "<", "=")  # the right side is what the left side is measured by
 
 
@@ -53,7 +54,7 @@ def plot(curves: Curves) -> Figure:
         _tightness(below, curves)
         sign = {"<=": r"\leq", ">=": r"\geq"}.get(curves.relation, curves.relation)
         relation = f"{curves.ylabel.strip('$')} {sign} {curves.bound_label.strip('$')}"
-        headline(figure, above, f"{curves.title} ({curves.id})", relation)
+        headline(figure, above, f"{curves.title} ({curves.id})", relation, conclusion=conclusion(curves))
         caption(figure, curves.caption)
     return figure
 
@@ -67,17 +68,33 @@ def _growth(curves: Curves) -> Figure:
     axes.set_yscale("log")
     if others.any():
         bundle(axes, curves.x, positive(curves.lhs[others]), RUNS, counted(int(others.sum()), "paths"), zorder=2)
-    label = f"the highest path, slope {round(slope(curves.x, curves.lhs[best]), 2) + 0.0:.2f}"
-    axes.plot(curves.x, positive(curves.lhs[best]), color=TIGHTEST, lw=1.9, label=label)
+    axes.plot(curves.x, positive(curves.lhs[best]), color=TIGHTEST, lw=1.9, label="the highest path")
     axes.set_xlabel(curves.xlabel)
     axes.set_ylabel("left side / right side")
     axes.margins(x=0.02)
     floor_y(axes)
     ticks_y(axes)
     _legend(axes)
-    headline(figure, axes, f"{curves.title} ({curves.id})", curves.form)
+    power = slope(curves.x, curves.lhs[best])
+    ends = "stays at its height" if abs(power) < LEVEL else f"goes like n^{power:.2f} at the end"
+    title = f"{curves.title} ({curves.id})"
+    headline(figure, axes, title, curves.form, conclusion=f"Left side over right side: the highest path {ends}.")
     caption(figure, curves.caption)
     return figure
+
+
+def conclusion(curves: Curves) -> str:
+    """How much of its bound the tightest run uses at the end, or where one exceeds it."""
+    shares = ratio(curves)
+    most = float(np.nanmax(shares)) if np.isfinite(shares).any() else 0.0
+    index = curves.xlabel.partition("$")[2].rstrip("$")
+    if most > 1 + ROUNDING:
+        at = curves.x[int(np.nanargmax(shares)) % len(curves.x)]
+        return f"A run exceeds its bound, most of all at {index} = {at:g}: {most:.3g} times."
+    last = float(shares[curves.tightest, -1])
+    if not np.isfinite(last):
+        return "No run exceeds its bound."
+    return f"At {index} = {curves.x[-1]:g} the tightest run uses {last:.2g} of its bound."
 
 
 def ratio(curves: Curves) -> Array:

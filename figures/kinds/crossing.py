@@ -4,6 +4,7 @@
 # matplotlib's stubs leave the keyword arguments of its methods untyped.
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -31,7 +32,7 @@ from ..style.look import (
 if TYPE_CHECKING:
     from fedaudit.verify.pictures.kinds import Crossing
 
-__all__ = ["plot"]
+__all__ = ["conclusion", "plot"]
 
 
 def plot(crossing: Crossing) -> Figure:
@@ -63,9 +64,31 @@ def plot(crossing: Crossing) -> Figure:
         y_label(above, crossing.ylabel, crossing.unit)
         below.set_xlabel(crossing.xlabel)
         rows = above_axes(above, columns=4)
-        headline(figure, above, f"{crossing.title} ({crossing.id})", crossing.relation, rows)
+        title = f"{crossing.title} ({crossing.id})"
+        headline(figure, above, title, crossing.relation, rows, conclusion(crossing))
         caption(figure, crossing.caption)
     return figure
+
+
+def conclusion(crossing: Crossing) -> str:
+    """Where the claim fails, in one sentence."""
+    if crossing.conclusion:
+        return crossing.conclusion
+    x, broken = crossing.x, _broken(crossing)
+    name, times, _ = re.sub(r"[$\\{}]", "", crossing.xlabel).partition("  [")[0].partition(", times its own value")
+    named = f"{{:.3g}} times its own {name}" if times else f"{name} = {{:.3g}}"
+    if broken.all():
+        return f"The claim fails at every {name} that is shown."
+    first, last = (int(np.flatnonzero(broken)[k]) for k in (0, -1)) if broken.any() else (0, -1)
+    if not broken.any() or not broken[first : last + 1].all():
+        return f"The claim fails at {int(broken.sum())} of {len(x)} points."
+    if last == len(x) - 1:
+        return f"The claim fails from {named.format(x[first])} on."
+    if first == 0:
+        return f"The claim fails up to {named.format(x[last])}."
+    if first == last:
+        return f"The claim fails at {named.format(x[first])}."
+    return f"The claim fails from {named.format(x[first])} to {x[last]:.3g}."
 
 
 def _scaled(axes: Axes, values: Array) -> None:

@@ -19,9 +19,10 @@ from ..style.look import BOUND, INK, Array, caption, headline, look, new
 if TYPE_CHECKING:
     from fedaudit.verify.pictures.kinds import Landscape
 
-__all__ = ["plot"]
+__all__ = ["conclusion", "plot"]
 
 LEVELS = 8
+FLAT = 1e-6  # decades: heights that are all one number
 APART = 34, 24  # points between two labels, across and up
 # from pale to deep: the page's dark look inverts lightness and keeps hues, and this reads either way
 HEIGHTS = LinearSegmentedColormap.from_list("heights", ["#f4f7fa", "#9cc7e3", "#2f8fc4", "#00456e"])
@@ -51,9 +52,22 @@ def plot(landscape: Landscape) -> Figure:
             axes.legend(loc="lower left", bbox_to_anchor=(0, 1), borderaxespad=0.1)
         axes.set_xlabel(landscape.xlabel)
         axes.set_ylabel(landscape.ylabel)
-        headline(figure, axes, f"{landscape.title} ({landscape.id})", landscape.relation)
+        headline(
+            figure, axes, f"{landscape.title} ({landscape.id})", landscape.relation, conclusion=conclusion(landscape)
+        )
         caption(figure, landscape.caption)
     return figure
+
+
+def conclusion(landscape: Landscape) -> str:
+    """What the heights say: where the bound is least, or how large the ratio of both sides gets."""
+    shown = landscape.height[landscape.inside & np.isfinite(landscape.height)]
+    if np.isfinite(landscape.ridge).any():
+        return "The bound is least along the line, where the claim puts it."
+    high, low = float(shown.max()), float(shown.min())
+    if high - low < FLAT:
+        return f"Left side over right side is {10**high:.3g} wherever the conditions hold."
+    return f"Left side over right side is between {10**low:.2g} and {10**high:.2g} where the conditions hold."
 
 
 def _levels(axes: Axes, landscape: Landscape, height: Array) -> None:

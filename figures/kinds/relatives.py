@@ -18,6 +18,9 @@ __all__ = ["plot"]
 SIBLINGS = (("#009e73", "--"), ("#cc79a7", "-."), ("#e69f00", ":"), ("#56b4e9", "--"), ("#8a8a8a", "-."))
 
 
+NEARLY = 1e-9  # of a bound: rounding
+
+
 def plot(profile: Profile) -> Figure:
     """Draws the left side as dots and the bounds as lines; below, the left side over each bound."""
     with look():
@@ -51,9 +54,25 @@ def plot(profile: Profile) -> Figure:
         columns = 2 if max(len(line.label) for line in profile.lines) > 24 else 3
         above.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=columns, borderaxespad=0.1, columnspacing=1.2)
         rows = -(-len(profile.lines) // columns)
-        headline(figure, above, f"{profile.title} ({profile.id})", profile.relation, rows)
+        headline(figure, above, f"{profile.title} ({profile.id})", profile.relation, rows, conclusion(profile, left))
         caption(figure, profile.caption)
     return figure
+
+
+def conclusion(profile: Profile, left: ProfileLine) -> str:
+    """Whether the statement's own bounds hold at the instances that are shown."""
+    own = [line for line in profile.lines if line.role is Role.BOUND]
+    broken = np.zeros(len(profile.x), dtype=bool)
+    for line in own:
+        with np.errstate(invalid="ignore"):
+            excess = line.values - left.values if line.label.startswith(("≥", ">")) else left.values - line.values
+            apart = np.abs(excess) if line.label.startswith("=") else excess
+            broken |= apart > NEARLY * np.abs(line.values)
+    if not broken.any():
+        return "The claim holds at every point that is shown."
+    return (
+        f"The claim fails at {'every point' if broken.all() else f'{int(broken.sum())} of {len(broken)} points'} shown."
+    )
 
 
 def _log_counts(axes: Axes, x: Array) -> None:

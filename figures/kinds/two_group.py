@@ -10,6 +10,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from ..style.line_ends import times
 from ..style.look import (
     LOWER,
     RUNS,
@@ -59,9 +60,21 @@ def plot(curves: Curves) -> Figure:
             above,
             f"{curves.title} ({curves.id})",
             rf"{curves.ylabel.strip('$')} \geq {curves.bound_label.strip('$')}",
+            conclusion=conclusion(curves),
         )
         caption(figure, curves.caption)
     return figure
+
+
+def conclusion(curves: Curves) -> str:
+    """How far apart both bounds are from the exact value at the end."""
+    upper, exact, lower = (float(np.asarray(curves.extra[name], dtype=float)[-1]) for name in NAMES)
+    if not min(upper, exact, lower) > 0:
+        return ""
+    index = curves.xlabel.partition("$")[2].rstrip("$")
+    where = f"At {index} = {curves.x[-1]:g}"
+    above, below = times(upper / exact), times(exact / lower)
+    return f"{where} the upper bound is {above} times the exact value, and that {below} times the lower bound."
 
 
 def _together(axes: Axes, curves: Curves, three: dict[str, Array]) -> None:

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import html
 import math
+import re
 
 from ..words import numbers
 
-__all__ = ["begun", "data_uri", "digest", "scale", "short"]
+__all__ = ["begun", "data_uri", "described", "digest", "scale", "short"]
 
+BEGINNING = 4_000  # bytes of an SVG in which its title and description stand
 LOW, HIGH, WIDTH = 1e-3, 1e1, 80  # the scale of tightness beside each number, and its width
 
 
@@ -44,6 +47,13 @@ def data_uri(picture: bytes) -> str:
     figure's ids.
     """
     return "data:image/svg+xml;base64," + base64.b64encode(picture).decode()
+
+
+def described(picture: bytes) -> str:
+    """Returns the title and the description that stand at the beginning of an SVG, for those who do not see it."""
+    head = picture[:BEGINNING].decode("utf-8", errors="replace")
+    found = (re.search(rf"<{name}>([^<]*)</{name}>", head) for name in ("title", "desc"))
+    return " ".join(html.unescape(one[1]).strip().rstrip(".") + "." for one in found if one and one[1].strip())
 
 
 def digest(text: str) -> str:

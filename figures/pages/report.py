@@ -26,6 +26,7 @@ from ..kinds.proof_tree import Cited, nodes_of, proof_tree
 from ..kinds.proof_tree import below as rests_on
 from ..words.findings import CHANGES, Teller
 from ..words.letters import pretty
+from ..words.numbers import rounded, tightness
 from ..words.proof_sentences import pieces
 from ..words.typesetter import Typesetter
 from .page_text import begun, digest, scale, short
@@ -108,6 +109,8 @@ class Site:
             "math": self.typesetter.math,
             "short": short,
             "scale": scale,
+            "rounded": rounded,
+            "tightness": tightness,
             "page": _quoted_page,
         }
         filters |= {

@@ -16,7 +16,7 @@ from ..words.findings import Teller
 from ..words.letters import Letters
 from ..words.ordinary_points import brief, lead
 from ..words.sizes import letters, line
-from .page_text import data_uri
+from .page_text import data_uri, described
 from .papers import paper_of
 from .verdict_words import MARKS
 
@@ -36,13 +36,13 @@ class Album:
         self.root, self.left = root, FIGURES
 
     def picture(self, name: str) -> tuple[str | None, str]:
-        """The figure for an image's address, or None and why."""
+        """The figure for an image's address with what it says of itself, or None and why."""
         try:
             data = inside(self.root, name, min(FIGURE, self.left))
         except Unreadable as error:
             return None, str(error)
         self.left -= len(data)
-        return data_uri(data), ""
+        return data_uri(data), described(data)
 
 
 def listed(checked: Checked) -> dict[str, object]:
@@ -82,7 +82,7 @@ def _ordinary(checked: Checked) -> str:
 def shown(checked: Checked, album: Album, teller: Teller) -> dict[str, object]:
     """A row as the page of its statement shows it."""
     row, standing = checked.row, checked.standing
-    picture, missing = album.picture(row.figure) if row.figure else (None, "")
+    picture, said = album.picture(row.figure) if row.figure else (None, "")
     says = MARKS[standing.kind][1].format(row.verdict)
     return {
         **listed(checked),
@@ -96,7 +96,7 @@ def shown(checked: Checked, album: Album, teller: Teller) -> dict[str, object]:
             (literal.tried, literal.standing, MARKS[literal.standing.kind][0]) for literal in checked.literals
         ],
         "picture": picture,
-        "missing": missing,
+        "pictured": said,  # what it says of itself, or why there is none
         "certificate": _sides(standing.certificate) if row.verdict == "refuted" else None,
         "story": teller.story(standing.certificate, Letters(row.statement.letters))
         if row.verdict == "refuted"

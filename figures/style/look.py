@@ -98,6 +98,7 @@ RC: dict[str, Any] = {
     "legend.frameon": False,
     "legend.fontsize": 8,
     "mathtext.fontset": "dejavusans",
+    "axes.formatter.useoffset": False,  # a tick says its number
     "figure.autolayout": False,
     "figure.constrained_layout.use": False,  # `new` asks for it
     "svg.hashsalt": "fedaudit",

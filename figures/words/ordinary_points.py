@@ -33,8 +33,10 @@ def brief(points: Sequence[Ends], broken: bool = False) -> str:
         return f"fails at {_named(one)}"
     if one.upper is None:
         return f"≥ {short(one.lower or 0.0)} at {_named(one)}"
-    if one.lower is not None and one.lower >= ATTAINED:
+    if one.lower is not None and one.lower >= 1:
         return f"attained at {_named(one)}"
+    if one.lower is not None and one.lower >= ATTAINED:
+        return f"{short(one.lower)} of it met at {_named(one)}"
     return f"{short(1 / one.upper)} × at {_named(one)}"
 
 
@@ -62,8 +64,10 @@ def _promises(one: Ends) -> str:
         return f"it fails: {short(low)} times what it promises can happen"
     if high is None:
         return f"a search met {short(low or 0.0)} of what it promises; more may happen"
-    if low is not None and low >= ATTAINED:
+    if low is not None and low >= 1:
         return "it promises no more than what can happen"
+    if low is not None and low >= ATTAINED:
+        return f"{short(low)} of what it promises can happen"
     least = 1 / high
     if low is not None and low > 0 and high <= ALIKE * low:
         return f"it promises {short(least)} times what can happen"

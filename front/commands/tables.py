@@ -14,7 +14,7 @@ from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
-from fedaudit.figures.words.numbers import short
+from fedaudit.figures.words.numbers import short, tightness
 from fedaudit.figures.words.ordinary_points import brief, lead
 from fedaudit.figures.words.proof_latex import HEADINGS, LINE_STATUS
 from fedaudit.figures.words.proof_sentences import plain_formula, plain_sentence
@@ -307,7 +307,7 @@ COLUMNS: dict[str, dict[str, Callable[[Row], str]]] = {
     "audit": {
         "verdict": _audited,
         "evidence": lambda row: escape(row.evidence),
-        "tightness": lambda row: number(row.tightness),
+        "tightness": lambda row: tightness(row.tightness, row.kind),
         "at an ordinary point": _ordinary,
         "derive": _of_derive(lambda derived: said(derived.status)),
         "lint": lambda row: str(len(row.lint) or ""),

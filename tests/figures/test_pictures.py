@@ -16,6 +16,8 @@ from test_figures_convergence import LARGEST, overlaps
 from fedaudit.bounds.catalogue.discovery import statement, statements
 from fedaudit.figures.drawing import draw, svg
 from fedaudit.figures.kinds import rate
+from fedaudit.figures.pages.page_text import described
+from fedaudit.figures.words.numbers import rounded, tightness
 from fedaudit.verify import kernel
 from fedaudit.verify.moves.audit import audit_row, read
 from fedaudit.verify.pictures.certified_number import number
@@ -307,3 +309,45 @@ def test_a_logistic_run_is_the_one_that_the_rule_gives() -> None:
 def test_values_of_any_length_are_read() -> None:
     assert number(f"{'3' * 7000}/{'6' * 7000}") == 0.5
     assert number("1/4") == number("0.25 +/- 1e-30") == 0.25
+
+
+@pytest.mark.parametrize(
+    "name", ["zhang/thm3.6", "buttaci/lemB.1", "yuan/rem7~formula", "buttaci/prop3.3-upper", "benmansour/rem5"]
+)
+def test_a_figure_says_its_conclusion_to_everybody(name: str) -> None:
+    """In a line below its title, and as the SVG's own description."""
+    figure = draw(curves(statement(name)))
+    title, _, conclusion = str(figure.get_label()).partition("\n")
+    assert title.endswith(f"({name})")
+    assert conclusion.endswith(".")
+    text = svg(figure)
+    assert f"<desc>{conclusion}</desc>" in text
+    assert described(text.encode()) == f"{title}. {conclusion}"
+
+
+def test_a_refuted_order_is_drawn_until_both_sides_cross() -> None:
+    certificate = json.loads((TESTS / "certificates" / "fallah-thm4.5.json").read_text())
+    made = curves(statement("fallah/thm4.5"), 0, {"certificate": certificate})
+    assert isinstance(made, Crossing)
+    assert made.lhs[0] < made.rhs[0]
+    assert made.lhs[-1] > made.rhs[-1]
+    assert "n^(-1/2)" in made.conclusion
+    assert "n^(-1)" in made.conclusion
+
+
+@pytest.mark.parametrize(
+    ("value", "kind", "said"),
+    [
+        (None, "order", ""),
+        (-0.5, "order", "ratio ~ n^(−0.5)"),
+        (-2.0, "inequality", "signs differ"),
+        (0.25, "order", "0.25"),
+    ],
+)
+def test_what_is_below_0_is_no_tightness(value: float | None, kind: str, said: str) -> None:
+    assert tightness(value, kind) == said
+
+
+def test_a_long_fraction_is_told_by_its_first_digits() -> None:
+    assert rounded("1" + "0" * 50 + "/3") == "3.33333e+49"
+    assert rounded("no number at all, whatever it may be that is here") == "no number at all, whatever it may be tha…"

@@ -14,13 +14,15 @@ from typing import Any, cast
 import numpy as np
 from flint import fmpq
 
+from fedaudit.bounds.formulas.evaluator import Undefined
+from fedaudit.bounds.formulas.exact_numbers import Missing, Scope, computed, formula, value_of
 from fedaudit.bounds.formulas.statement_text import relations_latex, sides_latex
+from fedaudit.bounds.formulas.trees import Formula, Tree
 from fedaudit.bounds.language.statement import Statement
 
 from .. import kernel
 from ..results.json_fields import Json, JsonObject
-from ..search.claim_index import resolved_sides, round_of
-from ..search.tree_arrays import Array, Table
+from ..search.claim_index import round_of
 from ..settings.base import Reading
 from .kinds import Crossing, letter, unit
 
@@ -30,7 +32,7 @@ LENGTHS = (16, 8, 4)  # rounds that a short run is drawn out to
 COARSE = tuple(Fraction(2) ** k for k in (-3, -1, 0, 1, 3))
 FINE = tuple(sorted({Fraction(2 ** (k / 4)).limit_denominator(64) for k in range(-12, 13)} | {Fraction(1)}))
 CHEAP, DEAR = 300, 4000  # clients × steps of a run that is replayed at many points, and at few
-DECADES = (8, 12, 18)  # of n along a growth path
+DECADES = (8, 12, 18, 36)  # of n along a growth path
 TALLEST = 1e100  # sides of which also the ratio is well inside the floats that an axis can mark
 
 Instance = JsonObject
@@ -48,6 +50,7 @@ class ReplaysAlong:
     at: float
     logarithmic: bool
     said: str
+    shown: str = ""  # the conclusion, where the points alone do not say it
 
     @property
     def worth(self) -> tuple[bool, int]:
@@ -81,22 +84,20 @@ def crossing(statement: Statement, reading: Reading, certificate: Certificate) -
         lhs=lhs,
         rhs=rhs,
         caption=replays.said,
+        conclusion=replays.shown,
     )
 
 
 def _growth(certificate: Certificate) -> ReplaysAlong:
     """Both sides along the path x = c n^a on which one outgrows the other, as far as they need to cross if they can."""
     paths = certificate["instance"]["paths"]
-    relation = certificate["claim"]["then"][certificate["at"]["relation"]]
+    _, *sides = certificate["claim"]["then"][certificate["at"]["relation"]]
+    trees = [formula(side) for side in sides]
+    symbols = {s: formula(_path_tree(path)) for s, path in paths.items()}
     points: tuple[Point, ...] = ()
     for decades in DECADES:  # where they do not cross, no further than they can be told from rounding
-        n = np.logspace(0, decades, 33)
-        values: dict[str, Array] = {
-            s: sum((float(Fraction(c)) * n ** float(Fraction(a)) for c, a in path), 0 * n) for s, path in paths.items()
-        }
-        lhs, rhs = resolved_sides(relation, Table(len(n), values, {}, {}))
-        fine = np.all([(side > 1 / TALLEST) & (side < TALLEST) for side in (lhs, rhs)], axis=0)
-        finite = tuple(zip(*(map(float, side[fine]) for side in (n, lhs, rhs)), strict=True))
+        found = [(float(n), *_sides_at(trees, symbols, n)) for n in (10 ** (decades * k / 32) for k in range(33))]
+        finite = tuple(p for p in found if all(1 / TALLEST < side < TALLEST for side in p[1:]))
         crosses = len({one > other for _, one, other in finite}) == 2
         points = finite if crosses or not points else points
         if crosses:
@@ -105,9 +106,29 @@ def _growth(certificate: Certificate) -> ReplaysAlong:
     others = [
         f"{s} = {path[0][0] if path else 0}" for s, path in paths.items() if not any(Fraction(a) for _, a in path)
     ]
-    orders = f"the left side grows as n^({certificate['lhs']}), the right side as n^({certificate['rhs']})"
-    said = f"the counterexample's path {', '.join(moving)} ({', '.join(others)}); decided exactly: {orders}"
-    return ReplaysAlong(points, "$n$", float("nan"), True, f"{said}, so that no constant helps")
+    said = f"the counterexample's path {', '.join(moving)} ({', '.join(others)}); the orders are decided exactly"
+    left, right = (
+        "stays as it is" if certificate[side] == "0" else f"goes like n^({certificate[side]})"
+        for side in ("lhs", "rhs")
+    )
+    shown = f"Far out the left side {left}, and the right side {right}: no constant helps."
+    return ReplaysAlong(points, "$n$", float("nan"), True, said, shown)
+
+
+def _path_tree(path: Sequence[Sequence[str]]) -> Tree:
+    """A sum of terms c n^a as a tree."""
+    terms: list[Tree] = [["*", c, ["^", "n", a]] for c, a in path]
+    return "0" if not terms else terms[0] if len(terms) == 1 else ["+", *terms]
+
+
+def _sides_at(sides: Sequence[Formula[Any]], symbols: Mapping[str, Formula[Any]], n: float) -> tuple[float, float]:
+    """Both sides at one n, in so many digits that differences of large terms are told; NaN where they are not."""
+    try:
+        given = {s: computed(path, Scope({"n": fmpq(round(n))}, {})) for s, path in symbols.items()}
+        left, right = (value_of(computed(side, Scope(given, {}))).approx for side in sides)
+    except (Missing, Undefined, OverflowError):
+        return float("nan"), float("nan")
+    return left, right
 
 
 def _power(path: list[list[str]]) -> str:

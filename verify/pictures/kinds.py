@@ -152,6 +152,7 @@ class Crossing:
     lhs: Array  # (m,)
     rhs: Array  # (m,)
     caption: str
+    conclusion: str = ""  # what the points alone do not say
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -24,6 +24,7 @@ from .option_values import budget_of, existing_path, nearest, output_path, seed_
 from .output import complain, print_json
 
 if TYPE_CHECKING:
+    from fedaudit.bounds.language.statement import Statement
     from fedaudit.verify.certify.sandbox import Limit
 
 __all__ = ["HELP", "PICTURES", "RUNS", "main", "parser"]
@@ -385,43 +386,45 @@ def _certify_coq(arguments: argparse.Namespace, limit: Limit) -> int:
 
 
 def _plot(arguments: argparse.Namespace) -> int:
-    from fedaudit.bounds.catalogue.discovery import find
     from fedaudit.bounds.language.symbol_values import axes_of, points
     from fedaudit.verify.results.file_names import slug
 
+    from .picture_files import Request
     from .running.files import write
     from .running.runner import one_thread
 
     seed, name = seed_of(arguments.seed), str(arguments.selectors[0])
-    chosen = [] if name in PICTURES else find([name])
-    if len(chosen) != 1 and name not in PICTURES:
-        raise UserError(f"{name}, which names {len(chosen)} statements", "one id", "pick one of them")
+    named = name in PICTURES
+    chosen = [] if named else [_one(other) for other in (name, *arguments.compare)]
     path = output_path(f"{slug(chosen[0].id) if chosen else name}.png" if arguments.out is None else arguments.out)
-    if path.suffix not in (".png", ".svg", ".pdf"):
-        raise UserError(f"--out {path}", "a name that ends in .png, .svg or .pdf", "rename it")
+    if path.suffix not in (".png", ".svg", ".pdf", ".pgf"):
+        raise UserError(f"--out {path}", "a name that ends in .png, .svg, .pdf or .pgf", "rename it")
     if path.is_dir() or not path.parent.is_dir():
         raise UserError(f"--out {path}", "a file in a folder that exists", "make the folder first")
     several = points(axes_of(arguments.values))
-    if len(several) != 1:
-        raise UserError(f"{len(several)} combinations of values", "one value for each symbol", "make several pictures")
-    values = several[0]
-    if values and not chosen:
-        raise UserError(f"{name} with values", "a statement", "leave the values out")
+    if named and (several != [{}] or arguments.compare or arguments.style != "page"):
+        raise UserError(f"{name} with values, --compare or --style", "a statement", "leave them out")
     one_thread()
-    from fedaudit.figures.drawing import draw, image
-    from fedaudit.figures.kinds import named_pictures as pictures
-    from fedaudit.verify.pictures.curves import (  # by its full name: the type that fedaudit.figures sees
-        curves_at,
-        picture,
-    )
+    from fedaudit.figures.drawing import image
+    from fedaudit.figures.kinds import named_pictures
 
-    if chosen and values:
-        figure = draw(curves_at(chosen[0], values, seed))
+    if named:
+        figure, said = getattr(named_pictures, name.replace("-", "_"))(seed), list[str]()
     else:
-        figure = draw(picture(chosen[0], seed)) if chosen else getattr(pictures, name.replace("-", "_"))(seed)
+        figure, said = Request(chosen, several, seed, arguments.style).figure()
     write(path, image(figure, path.suffix[1:]))
-    print(path)
+    print(path, *filter(None, said), sep="\n")
     return 0
+
+
+def _one(name: str) -> Statement:
+    """The statement of an id; raises `UserError` where it names none or several."""
+    from fedaudit.bounds.catalogue.discovery import find
+
+    chosen = find([name])
+    if len(chosen) != 1:
+        raise UserError(f"{name}, which names {len(chosen)} statements", "one id", "pick one of them")
+    return chosen[0]
 
 
 def _interrupted(line: str) -> int:

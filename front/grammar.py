@@ -71,10 +71,14 @@ is given like a constant; a quantity with indices has one value for all (p=1/10)
 """
 PLOT = """\
 examples:
-  fedaudit plot buttaci/thm4.1-I                                       random runs against the bound
+  fedaudit plot buttaci/thm4.1-I                                       a run against its bound
   fedaudit plot buttaci/thm4.1-I L=10 mu=1 C=10 E=5 d=20 T=200         at sizes and constants of your own
+  fedaudit plot buttaci/thm4.1-I L=10 mu=1 E=1,5,20 T=200              several runs in one picture
+  fedaudit plot buttaci/thm4.1-I --compare buttaci/thm4.1-II           several statements
   fedaudit plot my_paper.py::li/thm1 L=10 mu=1 E=5 T=200 --out a.pdf   a statement of your own
-What a run measures (G, Gamma, gap(0)) is what it is on each run.
+  fedaudit plot buttaci/thm4.1-I --style paper --out a.pdf             one column wide, without titles
+What a run measures (G, Gamma, gap(0)) is what it is on that run. Below the file's name all constants are printed.
+A .pgf file needs LaTeX, whose own fonts it takes.
 """
 PICTURES = {  # of figures/kinds/named_pictures.py
     "crossover": "rates that change at T = I^3 and T = (b I)^3 (yuan, 1.4 and 1.6), beside what the method does",
@@ -226,12 +230,15 @@ def parser() -> Parser:
     _json(sub)
 
     sub = command("plot", epilog=PLOT, formatter_class=argparse.RawDescriptionHelpFormatter)
-    sub.usage = "fedaudit plot ID|NAME [NAME=VALUE…] [--seed N] [--out FILE]"
+    sub.usage = "fedaudit plot ID|NAME [NAME=VALUE…] [--compare ID …] [--style paper] [--seed N] [--out FILE]"
     named = "; ".join(f"{name}: {shows}" for name, shows in PICTURES.items())
     sub.add_argument("selectors", nargs=1, metavar="ID|NAME", help=f"one statement, or a picture by name. {named}")
     _values(sub)
     sub.add_argument("--seed", default="0", metavar="N", help="same seed, same picture (default 0)")
-    sub.add_argument("--out", metavar="FILE", help="a .png, .svg or .pdf file (default: the id, .png)")
+    sub.add_argument("--compare", nargs="+", default=[], metavar="ID", help="other statements in the same picture")
+    styled = "page: with titles; paper: runs and bounds alone, one column wide, as .pdf (TrueType fonts) or .pgf"
+    sub.add_argument("--style", choices=("page", "paper"), default="page", help=styled)
+    sub.add_argument("--out", metavar="FILE", help="a .png, .svg, .pdf or .pgf file (default: the id, .png)")
 
     sub = command("report")
     sub.add_argument("--out", default="audit", metavar="DIR", help="the folder of an audit (default audit)")

@@ -7,9 +7,12 @@ from __future__ import annotations
 import io
 import math
 import re
+import shutil
+from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any, cast
+from xml.sax.saxutils import escape
 
 import matplotlib as mpl
 import numpy as np
@@ -21,6 +24,7 @@ from matplotlib.collections import LineCollection
 from matplotlib.figure import Figure
 from matplotlib.font_manager import FontProperties
 from matplotlib.mathtext import MathTextParser
+from matplotlib.text import Text
 from matplotlib.ticker import (
     FixedFormatter,
     FixedLocator,
@@ -33,13 +37,17 @@ from matplotlib.ticker import (
 from numpy.typing import NDArray
 
 from fedaudit.bounds.formulas.greek import in_greek
+from fedaudit.errors import UserError
 
 from ..words.mathml import braced
 
 __all__ = [
     "BOUND",
+    "COLUMN",
     "INK",
     "LOWER",
+    "PAPER",
+    "POINTS_PER_INCH",
     "RUNS",
     "TIGHTEST",
     "UPPER",
@@ -49,6 +57,8 @@ __all__ = [
     "bundle",
     "caption",
     "counted",
+    "decade",
+    "figure_of",
     "floor_y",
     "formula",
     "heading",
@@ -82,6 +92,9 @@ DPI = 150  # of a PNG
 RASTER_DPI = 100  # of what is rasterised inside an SVG
 POINTS_PER_INCH = 72
 RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+LOWERED = {raised: plain for plain, raised in RAISED.items()}
+RAISED_RUN = re.compile(f"[{''.join(map(chr, LOWERED))}]+")
+COMMANDS = str.maketrans({"×": r"$\times$", "∝": r"$\propto$", "−": "-", "–": "--", "·": r"$\cdot$"})
 TITLE, SMALL_PRINT, MEASURED = 10, 7.5, 100  # points; in the last, formulas are measured before they are scaled
 LEFT = 0.02  # where titles and captions begin, as a share of the width
 PARSER = MathTextParser("path")
@@ -103,12 +116,22 @@ RC: dict[str, Any] = {
     "figure.constrained_layout.use": False,  # `new` asks for it
     "svg.hashsalt": "fedaudit",
     "svg.fonttype": "path",
+    "pdf.fonttype": 42,  # TrueType: publishers refuse Type 3
+}
+COLUMN = (3.33, 2.4)  # inches: a column of a paper
+TEX = ("pdflatex", "xelatex", "lualatex")  # what measures the texts of a .pgf file
+PAPER: dict[str, Any] = {
+    "font.size": 7,
+    "axes.labelsize": 7,
+    "axes.linewidth": 0.6,
+    "font.family": "serif",
+    "mathtext.fontset": "dejavuserif",
 }
 
 
-def look() -> AbstractContextManager[None]:
-    """Applies the settings under which figures are made and saved; the caller's own stay as they are."""
-    return mpl.rc_context(cast(Any, RC))
+def look(**more: Any) -> AbstractContextManager[None]:
+    """Applies the settings under which figures are made and saved, and more; the caller's own stay as they are."""
+    return mpl.rc_context(cast(Any, RC | more))
 
 
 def new(width: float = 6.4, height: float = 4.8) -> Figure:
@@ -116,20 +139,42 @@ def new(width: float = 6.4, height: float = 4.8) -> Figure:
     return Figure(figsize=(width, height), dpi=DPI, layout="constrained")
 
 
+def figure_of(axes: Axes) -> Figure:
+    """The figure that axes stand in."""
+    return cast(Figure, axes.get_figure(root=True))
+
+
 def save(figure: Figure, kind: str) -> bytes:
-    """The figure as the bytes of a png, svg or pdf file; no date inside, so that the same data give the same bytes."""
+    """The figure as the bytes of a png, svg, pdf or pgf file, without a date: the same data give the same bytes."""
     for axes in figure.axes:
         for axis in (axes.xaxis, axes.yaxis):
             axis.set_minor_locator(NullLocator())  # hundreds of small ticks are a third of the drawing
-            if isinstance(axis.get_major_formatter(), LogFormatterMathtext):
-                axis.set_major_formatter(FuncFormatter(_decade))
+            if kind != "pgf" and isinstance(axis.get_major_formatter(), LogFormatterMathtext):
+                axis.set_major_formatter(FuncFormatter(decade))
     with look():
         if kind == "svg":
             return _vector_graphics(figure).encode()
+        if kind == "pgf":
+            return _for_latex(figure)
         buffer = io.BytesIO()
         undated: dict[str, Any] = {"CreationDate": None} if kind == "pdf" else {}
         figure.savefig(buffer, format=kind, dpi=DPI, metadata=undated)
         return buffer.getvalue()
+
+
+def _for_latex(figure: Figure) -> bytes:
+    """The figure as commands of LaTeX's package pgf, which sets its texts in the paper's own fonts."""
+    found = next(filter(shutil.which, TEX), None)
+    if found is None:
+        raise UserError("a .pgf file without LaTeX", f"one of {', '.join(TEX)}", "write a .pdf file")
+    buffer = io.BytesIO()
+    for text in figure.findobj(Text):
+        plain = RAISED_RUN.sub(lambda run: f"$^{{{run[0].translate(LOWERED)}}}$", text.get_text())
+        text.set_text(plain.translate(COMMANDS))
+    symbols = r"\usepackage{amsmath}\usepackage{amssymb}"
+    with look(**{"pgf.texsystem": found, "pgf.rcfonts": False, "pgf.preamble": symbols}):
+        figure.savefig(buffer, format="pgf")
+    return rb"\providecommand\mathdefault[1]{#1}" + b"\n" + buffer.getvalue()  # matplotlib's, of ticks
 
 
 def _vector_graphics(figure: Figure) -> str:
@@ -145,7 +190,9 @@ def _vector_graphics(figure: Figure) -> str:
         patch.set_visible(False)
     figure.dpi = POINTS_PER_INCH
     size = (POINTS_PER_INCH * width, POINTS_PER_INCH * height)
-    vectors = RendererSVG(*size, file, image_dpi=RASTER_DPI, metadata={"Date": None, "Creator": None})
+    title, _, conclusion = str(figure.get_label()).partition("\n")
+    told = {"Title": title} if title else {}
+    vectors = RendererSVG(*size, file, image_dpi=RASTER_DPI, metadata={"Date": None, "Creator": None, **told})
     renderer = MixedModeRenderer(figure, width, height, RASTER_DPI, vectors)
     figure.set_canvas(_Canvas(figure, renderer))
     figure.draw(cast(Any, renderer))  # it passes on what it does not draw itself
@@ -154,7 +201,8 @@ def _vector_graphics(figure: Figure) -> str:
         patch.set_visible(visible)
     figure.dpi = dpi
     figure.set_canvas(canvas)
-    return file.getvalue()
+    said = f"</title>\n <desc>{escape(conclusion)}</desc>" if conclusion else "</title>"
+    return file.getvalue().replace("</title>", said, 1)
 
 
 class _Canvas(FigureCanvasBase):
@@ -165,7 +213,7 @@ class _Canvas(FigureCanvasBase):
         self.get_renderer = lambda: renderer
 
 
-def _decade(x: float, _: int | None = None) -> str:
+def decade(x: float, _: int | None = None) -> str:
     """A tick of a log axis in plain characters, 10⁻³: to set each as a formula takes a third of the time."""
     power = round(math.log10(abs(x))) if x else 0
     if not math.isclose(abs(x), 10.0**power):
@@ -195,7 +243,8 @@ def counted(count: int, noun: str) -> str:
 
 def whole(axes: Axes) -> None:
     """Places ticks at whole numbers, for rounds and steps are counted."""
-    axes.xaxis.set_major_locator(MaxNLocator(integer=True, steps=[1, 2, 5, 10]))
+    most = round(1.5 * figure_of(axes).get_figwidth())
+    axes.xaxis.set_major_locator(MaxNLocator(nbins=most, integer=True, steps=[1, 2, 5, 10]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,16 +270,21 @@ def formula(latex: str, width: float, sizes: tuple[float, ...] = (9, 8, 7, 6.5))
     return None
 
 
-def heading(figure: Figure, text: str) -> None:
-    """Writes a title over the figure, in as many lines as it needs."""
-    figure.suptitle(in_greek(text), fontsize=TITLE, x=LEFT, ha="left", wrap=True)
+def heading(figure: Figure, text: str, conclusion: str = "") -> None:
+    """Writes a title over the figure, in as many lines as it needs, and below it what the picture shows.
+
+    Both are the figure's label too, for those who do not see it.
+    """
+    said = "\n".join(in_greek(line) for line in (text, conclusion) if line)
+    figure.set_label(said)
+    figure.suptitle(said, fontsize=TITLE, x=LEFT, ha="left", wrap=True)
 
 
-def headline(figure: Figure, axes: Axes, title: str, relation: str, rows: int = 1) -> None:
+def headline(figure: Figure, axes: Axes, title: str, relation: str, rows: int = 1, conclusion: str = "") -> None:
     """Writes what is shown, and below it the relation in the paper's symbols if it fits, above a legend of so many
     rows.
     """
-    heading(figure, title)
+    heading(figure, title, conclusion)
     shown = formula(relation, 0.97 * figure.get_figwidth() - 0.7)
     if shown:
         axes.set_title(shown.text, fontsize=shown.size, loc="left", y=1, pad=7 + 13 * rows + shown.depth)
@@ -249,11 +303,22 @@ def in_units(label: str, unit: str) -> str:
     return f"{label}  [{unit}]" if unit else label
 
 
-def above_axes(axes: Axes, columns: int) -> int:
-    """Places the legend above the axes, where it covers nothing; returns how many rows it has."""
-    count = len(axes.get_legend_handles_labels()[0])
+def above_axes(axes: Axes, columns: int, names: Sequence[str] | None = None) -> int:
+    """Places the legend above the axes, where it covers nothing, of all that is drawn or of these names; returns how
+    many rows it has.
+    """
+    handles, labels = axes.get_legend_handles_labels()
+    told = [n for n, label in enumerate(labels) if names is None or label in names]
+    count = len(told)
     axes.legend(
-        loc="lower left", bbox_to_anchor=(0, 1), ncols=columns, borderaxespad=0.1, columnspacing=1.2, handlelength=1.6
+        [handles[n] for n in told],
+        [labels[n] for n in told],
+        loc="lower left",
+        bbox_to_anchor=(0, 1),
+        ncols=columns,
+        borderaxespad=0.1,
+        columnspacing=1.2,
+        handlelength=1.6,
     )
     return -(-count // columns)
 

@@ -7,7 +7,7 @@ nowhere, and `progress=f` calls f(what, done, total) instead.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from os import PathLike, fspath
 from typing import TYPE_CHECKING
 
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from fedaudit.bounds.language.symbol_values import Given
+    from fedaudit.figures.drawing import Style
     from fedaudit.verify.certify.command import Certified
     from fedaudit.verify.prover.finder import Found, NotFound
     from fedaudit.verify.results.audit_result import Audited, Derivation, Linted
@@ -209,10 +210,20 @@ def certify(certificate: str | PathLike[str] | Json, *sources: str | PathLike[st
     return Certified.of(rows[0])
 
 
-def plot(claim: Statement | str, *, seed: int = 0, **values: Given) -> Axes:
+def plot(
+    claim: Statement | str,
+    *,
+    compare: Sequence[Statement | str] = (),
+    axes: Axes | None = None,
+    style: Style = "page",
+    seed: int = 0,
+    **values: Given | Iterable[Given],
+) -> Axes:
     """Its runs against its bound, on matplotlib axes; at constants of your own where any are given.
 
-    `fa.plot("my_paper.py::li/thm1", L=10, mu=1, E=5, T=200).figure.savefig("thm1.png")`
+    Several values of a constant, or other statements to `compare`, stand in one picture. `axes`: yours, where they
+    are to be drawn with your settings; `style="paper"`: one column wide, without titles.
+    `fa.plot("my_paper.py::li/thm1", L=10, mu=1, E=[1, 5], T=200, style="paper").figure.savefig("thm1.pdf")`
 
     >>> import fedaudit as fa
     >>> axes = fa.plot("buttaci/lem4.1")
@@ -220,14 +231,12 @@ def plot(claim: Statement | str, *, seed: int = 0, **values: Given) -> Axes:
     True
     """
     from fedaudit.bounds.language.symbol_values import points, told
-    from fedaudit.figures.drawing import draw
-    from fedaudit.verify.pictures.curves import curves_at, picture
 
-    statement = catalogue.given(claim)
-    chosen = points(told(values))
-    if len(chosen) != 1:
-        raise UserError(f"{len(chosen)} combinations of values", "one value for each symbol", "make several pictures")
-    return draw(curves_at(statement, chosen[0], seed) if values else picture(statement, seed)).axes[0]
+    from ..picture_files import Request
+
+    statements = [catalogue.given(one) for one in (claim, *compare)]
+    request = Request(statements, points(told(values)), seed, style)
+    return request.on(axes) if axes is not None else request.figure()[0].axes[0]
 
 
 def worst(

@@ -19,6 +19,7 @@ from .logistic_clients import LogisticRun
 from .worst_marks import WorstMark
 
 __all__ = [
+    "BoundPart",
     "Cloud",
     "Crossing",
     "Curves",
@@ -114,6 +115,14 @@ class Cloud:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class BoundPart:
+    """A part of a bound along its axis: what falls (transient), stays (floor) or rises (growing)."""
+
+    name: str
+    values: Array  # (m,)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Rate:
     """One representative problem along the rounds, and how close other instances come to the bound."""
 
@@ -127,7 +136,8 @@ class Rate:
     unit: str
     expectation: Array  # (m,) the left side
     bound: Array  # (m,)
-    path: Array | None  # (m,) one sampled run
+    parts: tuple[BoundPart, ...]  # their sum is the bound; none where it is one term
+    band: tuple[Array, Array] | None  # (k,) each, k <= m: the 10 and 90 % points of sampled runs
     exact: bool  # the left side is an expectation over noise or sampling
     tightest: Mark | None
     worst: tuple[WorstMark, ...]  # worst cases over all functions, at their rounds

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from itertools import product
 from typing import Any, cast
 
@@ -17,27 +18,30 @@ from fedaudit.errors import UserError
 from fedaudit.problems.arrays.genes import Gene
 from fedaudit.problems.runs.compiled_method import programme
 
-from ..search.claim_index import round_of, sides_of
-from ..search.claim_trees import moves
+from ..search.claim_index import at_largest, round_of, summands
+from ..search.claim_trees import moves, parts_at
 from ..search.genome import Genome, draw
 from ..search.score import genes_of, tabulate
 from ..search.seeds import seed_for
-from ..search.tree_arrays import Array
+from ..search.tree_arrays import Array, Table
 from ..settings.base import Reading, Shape, known_table
 from ..settings.runs import requirements
 from ..settings.runs.proposed_sizes import meets_counts
 from ..settings.runs.run import RunSetting
 from ..settings.runs.run_shapes import draws, family_of
+from .at_constants import genes_at, shape_at
+from .kinds import BoundPart
 
-__all__ = ["Portrait", "portrait"]
+__all__ = ["Portrait", "portrait", "portrait_at"]
 
 CLIENTS, DIMENSIONS, STEPS = (10, 4, 2, 1), (10, 4, 2, 1), (5, 2, 1)
 ENTRIES = 24  # numbers that the server and the clients keep between rounds: moments cost their cube
 STEADY, LONGEST = 4096, 1024  # rounds where all are alike, and of other pictures
-SHORTER = 8  # times, of runs that are tried
+SHORTER = 8  # times, of runs that are tried and walked step by step
 LENGTHS = (1, 2, 3, 4, 6, 9, 12, 16, 25, 36, 49, 64, 100, 144, 196, 256, 400, 529, 784, 1024)
 WALKED, MOST_PATHS = 1024, 8  # local steps of a run that is walked one by one, and its outcomes
 TRIED = 16
+FEWEST = 60  # rounds at constants of one's own
 PRESETS = {
     "kappa": (2.0, 10.0),
     "sigma": (0.02, 0.2),
@@ -49,19 +53,24 @@ PRESETS = {
 ROUNDING = 1e-13  # of what a run begins with
 UNSEEN = 1e-8  # of the bound
 SEEN = 4.0  # decades: more movement is not seen better
+FEW_KEPT = 2  # vectors between rounds, whose map costs little
+BAND, LOW, HIGH = 64, 0.1, 0.9  # sampled runs, and between which of them the band lies
+STILL = 0.03  # of its size: a term that moves less is a floor
 
 Preset = Mapping[str, float]
+Values = Mapping[str, Fraction]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Portrait:
-    """One problem along rounds: both sides, one sampled run where there is noise, its sizes and constants."""
+    """One problem along rounds: both sides, where sampled runs lie if there is noise, its sizes and constants."""
 
     shape: Shape
     x: Array
     lhs: Array
     rhs: Array
-    path: Array | None
+    parts: tuple[BoundPart, ...]
+    band: tuple[Array, Array] | None  # 10 and 90 % of the left side over sampled runs, in its first rounds
     constants: Mapping[str, float]
     smaller: str = ""  # why it has fewer clients or dimensions than ten
 
@@ -74,7 +83,7 @@ def portrait(reading: Reading, world: RunSetting, seed: int) -> Portrait | None:
         if shape is None or (best is not None and E == 1):  # several local steps, unless the claim is about one
             continue
         line = _on_a_line(reading, world, shape)
-        value, preset = _most_telling(reading, world, line, _presets(reading, world, line, seed), seed)
+        value, preset = _most_telling(reading, world, line, _presets(reading, world, line, seed), seed, {})
         if preset is not None and (best is None or value > best[0] + 0.5):
             best = value, shape, preset
     if best is None:
@@ -82,17 +91,77 @@ def portrait(reading: Reading, world: RunSetting, seed: int) -> Portrait | None:
     _, shape, preset = best
     for smaller in _ladder(reading, shape):
         try:
-            x, lhs, rhs, genome = _along(reading, world, smaller, [preset], seed)
+            found = _portrait_of(reading, world, smaller, preset, seed, {})
         except UserError:  # regularised problems are solved in one or two dimensions
             continue
-        if len(x) > 3 and np.isfinite(lhs).all() and np.isfinite(rhs).all():
-            scalars = known_table(reading, world, smaller, genome).scalars
-            constants = {k: float(np.ravel(v)[0]) for k, v in scalars.items() if k not in reading.lowered.knobs}
-            resolved = _resolved(lhs[0], rhs[0])
-            path = _path(reading, world, smaller, [preset], seed)
-            why = _smaller(reading, smaller)
-            return Portrait(smaller, x[:resolved], lhs[0, :resolved], rhs[0, :resolved], path, constants, why)
+        if found is not None:
+            return found
     return None
+
+
+def portrait_at(reading: Reading, world: RunSetting, values: Values, seed: int) -> Portrait:
+    """The same at constants of one's own: sizes and constants that were given are held, the others chosen to be seen.
+
+    Raises `UserError` where no such problem is admissible.
+    """
+    shape = _shape_at(reading, world, values)
+    short = shape if "T" in values else _on_a_line(reading, world, shape).but(d=shape["d"])
+    _, preset = _most_telling(reading, world, short, _presets(reading, world, short, seed), seed, values)
+    found = None if preset is None else _portrait_of(reading, world, shape, preset, seed, values)
+    if found is None:
+        said = ", ".join(f"{name} = {x}" for name, x in values.items())
+        raise UserError(
+            f"{reading.lowered.id} at {said}", "values that its conditions allow", "change or leave out one"
+        )
+    return found
+
+
+def _shape_at(reading: Reading, world: RunSetting, values: Values) -> Shape:
+    """The shape with these sizes, in as many rounds as can be afforded where T was not given."""
+    rounds = _longest(reading)
+    while True:
+        whole = int(values.get("E", 2)) if world.counts_steps else 1
+        shape = shape_at(reading, world, values, rounds * whole)
+        if "T" in values or rounds <= FEWEST or _affordable(world, shape, bool(round_of(reading))):
+            return shape
+        rounds //= 4
+
+
+def _portrait_of(
+    reading: Reading, world: RunSetting, shape: Shape, preset: Preset, seed: int, values: Values
+) -> Portrait | None:
+    """The run of one problem; None where it is too short, or not finite."""
+    x, sides, table = _along(reading, world, shape, [preset], seed, values)
+    lhs, rhs, *terms = (side[0] for side in sides)
+    if not len(x) or len(x) < (1 if values else 4) or not (np.isfinite(lhs).all() and np.isfinite(rhs).all()):
+        return None
+    resolved = _resolved(lhs, rhs)
+    parts = _parts([term[:resolved] for term in terms])
+    band = _band(reading, world, shape, preset, seed, values)
+    why = "" if values else _smaller(reading, shape)
+    return Portrait(shape, x[:resolved], lhs[:resolved], rhs[:resolved], parts, band, _constants(reading, table), why)
+
+
+def _constants(reading: Reading, table: Table) -> dict[str, float]:
+    """All that the bound reads and that does not move: what was chosen, and what the run measures (G, gap(0))."""
+    constants = {k: float(np.ravel(v)[0]) for k, v in table.scalars.items() if k not in reading.lowered.knobs}
+    for _, name, *indices in parts_at(reading.claim["then"][0][2]):
+        quantity = table.quantities.get(str(name))
+        if quantity is not None and len(indices) == 1 and str(indices[0]).isdigit():
+            at = int(str(indices[0]))
+            constants[f"{name}({at})"] = float(np.ravel(quantity.values[0])[at - quantity.start[0]])
+    return constants
+
+
+def _parts(terms: Sequence[Array]) -> tuple[BoundPart, ...]:
+    """The terms of a bound, added up by whether they fall, stay or rise; none where all do the same."""
+    totals: dict[str, Array] = {}
+    for term in terms:
+        change = float(term[-1] - term[0]) / (float(np.abs(term).max()) or 1.0)
+        name = "floor" if abs(change) < STILL else "transient" if change < 0 else "growing part"
+        totals[name] = totals[name] + term if name in totals else term
+    usable = len(totals) > 1 and all((total >= 0).all() for total in totals.values())
+    return tuple(BoundPart(name, total) for name, total in totals.items()) if usable else ()
 
 
 def _smaller(reading: Reading, shape: Shape) -> str:
@@ -207,7 +276,9 @@ def _on_a_line(reading: Reading, world: RunSetting, shape: Shape) -> Shape:
     whole = shape["E"] if world.counts_steps else 1
     if not round_of(reading):
         return shape.but(d=1, T=min(shape["T"], LONGEST // 4))
-    return shape.but(d=1, T=max(whole, shape["T"] // whole // SHORTER * whole))
+    mapped = family_of(shape).affine and world.paths(shape) == 1 and not world.counts_steps  # a map takes each round
+    shorter = 1 if mapped and _kept(reading, shape) <= FEW_KEPT else SHORTER
+    return shape.but(d=1, T=max(whole, shape["T"] // whole // shorter * whole))
 
 
 def _ladder(reading: Reading, shape: Shape) -> Sequence[Shape]:
@@ -222,11 +293,15 @@ def _ladder(reading: Reading, shape: Shape) -> Sequence[Shape]:
 
 
 def _most_telling(
-    reading: Reading, world: RunSetting, shape: Shape, presets: Sequence[Preset], seed: int
+    reading: Reading, world: RunSetting, shape: Shape, presets: Sequence[Preset], seed: int, values: Values
 ) -> tuple[float, Preset | None]:
-    x, lhs, rhs, _ = _along(reading, world, shape, presets, seed)
-    if len(x) < 3:
+    x, (lhs, rhs, *_), _ = _along(reading, world, shape, presets, seed, values)
+    if len(x) < (1 if values else 3):
         return -np.inf, None
+    if values:  # that is what was asked for, seen well or not
+        fits = np.isfinite(lhs).all(axis=1) & np.isfinite(rhs).all(axis=1)
+        seen = np.where(fits, np.nan_to_num(rhs[:, 0] / np.maximum(rhs[:, -1], 1e-300)), -np.inf)
+        return (0.0, presets[int(np.argmax(seen))]) if fits.any() else (-np.inf, None)
     usable = (np.isfinite(lhs) & np.isfinite(rhs) & (lhs > 0) & (rhs > 0)).all(axis=1)
     usable &= (lhs[:, 1] > UNSEEN * rhs[:, 1]) & (lhs[:, 0] > 0)
     if not usable.any():
@@ -242,42 +317,50 @@ def _most_telling(
 
 
 def _along(
-    reading: Reading, world: RunSetting, shape: Shape, presets: Sequence[Preset], seed: int
-) -> tuple[Array, Array, Array, Genome]:
-    """Returns x (m,) and both sides (n, m) along the claim's index, or along T, and the genome of the longest run."""
-    index = round_of(reading)
-    if index:
-        genome = _genome(reading, genes_of(reading, world, shape), presets, seed)
-        lhs, rhs = sides_of(reading, tabulate(reading, world, shape, genome))
-        first = 0 if index == "t" else 1
-        return np.arange(first, first + int(lhs.shape[1])), lhs, rhs, genome
-    whole = shape["E"] if world.counts_steps else 1
-    columns: list[tuple[int, Array, Array]] = []
-    genome: Genome = {}
-    lengths = [n * whole for n in (LENGTHS if len(presets) == 1 else LENGTHS[3::4]) if n * whole <= shape["T"]]
-    for T in [T for T in lengths if meets_counts(reading, dict(shape.but(T=T).counts))]:
-        genome = _genome(reading, genes_of(reading, world, shape.but(T=T)), presets, seed)
-        lhs, rhs = sides_of(reading, tabulate(reading, world, shape.but(T=T), genome))
-        columns.append((T, lhs[:, 0], rhs[:, 0]))
-    admitted = [c for c in columns if np.isfinite(c[1]).any() and np.isfinite(c[2]).any()]
-    if not admitted:
-        return np.zeros(0), np.zeros((len(presets), 0)), np.zeros((len(presets), 0)), genome
-    x, *sides = zip(*admitted, strict=True)
-    lhs, rhs = (np.stack(side, axis=1) for side in sides)
-    return np.array(x), lhs, rhs, genome
-
-
-def _genome(reading: Reading, genes: Sequence[Gene], presets: Sequence[Preset], seed: int) -> Genome:
-    """Returns genes of ordinary problems: curvatures spread evenly over decades, clients around a centre, a start far
-    off.
+    reading: Reading, world: RunSetting, shape: Shape, presets: Sequence[Preset], seed: int, values: Values
+) -> tuple[Array, list[Array], Table]:
+    """Returns x (m,), along the claim's index or along T; both sides and the terms of the right one (n, m); and
+    what the longest run is and measures.
     """
+    index = round_of(reading)
+    _, left, right = reading.claim["then"][0]
+    trees = [left, right, *summands(right)]
+    if index:
+        genome = _genome(reading, world, shape, presets, seed, values)
+        table = tabulate(reading, world, shape, genome)
+        sides = at_largest(reading, table, trees)
+        first = 0 if index == "t" else 1
+        return np.arange(first, first + int(sides[0].shape[1])), sides, table
+    whole = shape["E"] if world.counts_steps else 1
+    columns: list[tuple[int, list[Array]]] = []
+    lengths = [n * whole for n in (LENGTHS if len(presets) == 1 else LENGTHS[3::4]) if n * whole <= shape["T"]]
+    lengths = sorted({*lengths, shape["T"]}) if values else lengths
+    table = Table(len(presets), {}, {}, {})
+    for T in [T for T in lengths if meets_counts(reading, dict(shape.but(T=T).counts))]:
+        genome = _genome(reading, world, shape.but(T=T), presets, seed, values)
+        table = tabulate(reading, world, shape.but(T=T), genome)
+        columns.append((T, [side[:, 0] for side in at_largest(reading, table, trees)]))
+    admitted = [c for c in columns if all(np.isfinite(side).any() for side in c[1][:2])]
+    if not admitted:
+        return np.zeros(0), [np.zeros((len(presets), 0)) for _ in trees], table
+    x = np.array([T for T, _ in admitted])
+    return x, [np.stack([sides[k] for _, sides in admitted], axis=1) for k in range(len(trees))], table
+
+
+def _genome(
+    reading: Reading, world: RunSetting, shape: Shape, presets: Sequence[Preset], seed: int, values: Values
+) -> Genome:
+    """Returns genes of ordinary problems: curvatures spread evenly over decades, clients around a centre, a start far
+    off; with the constants that were given.
+    """
+    genes = genes_of(reading, world, shape)
     strong = any(g.name == "ratio" for g in genes)
     steps = {f"step_{name}" for name in requirements.free_steps(reading)}
 
     def rng(gene: Gene) -> np.random.Generator:
         return np.random.default_rng(seed_for(seed, reading.lowered.id, "portrait", gene.name))
 
-    return {
+    genome: Genome = {
         g.name: np.stack(
             [
                 np.full(g.shape, preset["unit"] / 10) if g.name in steps else _gene(g, preset, rng(g), strong)
@@ -286,6 +369,7 @@ def _genome(reading: Reading, genes: Sequence[Gene], presets: Sequence[Preset], 
         )
         for g in genes
     }
+    return genes_at(reading, world, shape, genome, values) if values else genome
 
 
 def _gene(gene: Gene, preset: Preset, rng: np.random.Generator, strong: bool) -> Array:
@@ -323,13 +407,17 @@ def _gene(gene: Gene, preset: Preset, rng: np.random.Generator, strong: bool) ->
             return draw([gene], 1, rng)[gene.name][0]
 
 
-def _path(reading: Reading, world: RunSetting, shape: Shape, presets: Sequence[Preset], seed: int) -> Array | None:
-    """The first rounds of one run with drawn signs of its noise, where the left side is one measure along t."""
+def _band(
+    reading: Reading, world: RunSetting, shape: Shape, preset: Preset, seed: int, values: Values
+) -> tuple[Array, Array] | None:
+    """Where runs with drawn signs of their noise lie in the first rounds, if the left side is one measure along t."""
     left: Any = reading.claim["then"][0][1]
     plain = left[0] == "at" and left[2:] == ["t"] and round_of(reading) == "t"
     if not plain or shape.flag("noise") != "independent" or shape.flag("sampling") != "all" or reading.uses("T"):
         return None
     short = shape.but(T=min(shape["T"], WALKED // shape["E"]))
-    genome = _genome(reading, genes_of(reading, world, short), presets, seed)
+    genome = _genome(reading, world, short, [preset], seed, values)
     rng = np.random.default_rng(seed_for(seed, reading.lowered.id, "path"))
-    return np.ravel(world.followed(reading, short, genome, known_table(reading, world, short, genome), 1, rng))
+    runs = world.followed(reading, short, genome, known_table(reading, world, short, genome), BAND, rng)
+    low, high = np.quantile(runs[0], (LOW, HIGH), axis=-1)  # (rounds, runs)
+    return low, high

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from ..settings.base import Reading
@@ -9,7 +11,7 @@ from .claim_trees import Node, Tree, explicit, moves, names, parts_at, quantity
 from .score import conditions
 from .tree_arrays import Array, Evaluator, Table
 
-__all__ = ["ROUND", "factor_of", "is_rate", "resolved_sides", "round_of", "sides_of"]
+__all__ = ["ROUND", "at_largest", "factor_of", "is_rate", "resolved_sides", "round_of", "sides_of", "summands"]
 
 RESOLVED = 1e-5  # what two precisions may differ by
 
@@ -54,16 +56,27 @@ def _numbers(tree: Tree) -> set[str]:
 
 def sides_of(reading: Reading, table: Table) -> tuple[Array, Array]:
     """The first relation's sides, (n, rounds): over the other indices, the one where the left side is largest."""
+    lhs, rhs = at_largest(reading, table, reading.claim["then"][0][1:])
+    return lhs, rhs
+
+
+def at_largest(reading: Reading, table: Table, sides: Sequence[Tree]) -> list[Array]:
+    """Trees (n, rounds) where the conditions hold: over the other indices, where the first tree is largest."""
     ranges = {v: (lo, hi) for v, (lo, hi) in reading.claim["for_all"].items()}
     evaluator = Evaluator(table, ranges)
-    _, left, right = reading.claim["then"][0]
-    lhs, rhs = (np.broadcast_to(evaluator(side), evaluator.shape) for side in (left, right))
-    usable = conditions(evaluator, reading.claim["when"]).reshape((-1,) + (1,) * (lhs.ndim - 1))
-    lhs, rhs = np.where(usable, lhs, np.nan), np.where(usable, rhs, np.nan)
-    rounds = lhs.shape[1] if round_of(reading) else 1
-    lhs, rhs = (side.reshape(table.n, rounds, -1) for side in (lhs, rhs))
-    place = np.nanargmax(np.nan_to_num(lhs, nan=-np.inf), axis=2)[..., None]
-    return np.take_along_axis(lhs, place, 2)[..., 0], np.take_along_axis(rhs, place, 2)[..., 0]
+    values = [np.broadcast_to(evaluator(side), evaluator.shape) for side in sides]
+    usable = conditions(evaluator, reading.claim["when"]).reshape((-1,) + (1,) * (values[0].ndim - 1))
+    rounds = values[0].shape[1] if round_of(reading) else 1
+    values = [np.where(usable, side, np.nan).reshape(table.n, rounds, -1) for side in values]
+    place = np.nanargmax(np.nan_to_num(values[0], nan=-np.inf), axis=2)[..., None]
+    return [np.take_along_axis(side, place, 2)[..., 0] for side in values]
+
+
+def summands(tree: Tree) -> list[Tree]:
+    """The terms of a sum that is written out; of anything else, itself."""
+    return (
+        [term for part in tree[1:] for term in summands(part)] if isinstance(tree, list) and tree[0] == "+" else [tree]
+    )
 
 
 def resolved_sides(relation: Node, table: Table) -> tuple[Array, Array]:

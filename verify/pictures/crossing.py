@@ -28,7 +28,7 @@ from .kinds import Crossing, letter, unit
 
 __all__ = ["crossing"]
 
-LENGTHS = (16, 8, 4)  # rounds that a short run is drawn out to
+LENGTHS = (8, 4)  # rounds that a short run is drawn out to
 COARSE = tuple(Fraction(2) ** k for k in (-3, -1, 0, 1, 3))
 FINE = tuple(sorted({Fraction(2 ** (k / 4)).limit_denominator(64) for k in range(-12, 13)} | {Fraction(1)}))
 CHEAP, DEAR = 300, 4000  # clients × steps of a run that is replayed at many points, and at few

@@ -6,11 +6,12 @@ relations that the line rests on and the signs that forms show, for all values o
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import z3
+from flint import fmpq
 
 from ..kernel.core.claim import Claim
 from ..kernel.core.claim import read as read_claim
@@ -64,7 +65,7 @@ def follows(says: Relation, rests: Sequence[Relation], forms: Forms) -> bool:
     atoms = atoms_of(*(polynomial for _, polynomial in (*goals, *premises)))
     signs = {atom: sign_of(atom, forms) for atom in atoms}
     questions = [_Question.of(goal, premises, signs) for goal in goals]
-    return all(any(one.asked(range(len(premises)), e, WORK) == z3.unsat for e in ENGINES) for one in questions)
+    return all(any(one.asked(range(len(premises)), e, WORK) is True for e in ENGINES) for one in questions)
 
 
 class AtomSign(NamedTuple):
@@ -80,30 +81,72 @@ def sign_of(atom: str, forms: Forms) -> AtomSign:
     return AtomSign(forms.signs[atom], from_one, isinstance(atom_tree(atom), str))
 
 
+@dataclass(frozen=True, slots=True)
+class Countermodel:
+    """That there are values which meet a negated goal and all premises; the values, where they are rational."""
+
+    values: Mapping[str, fmpq] | None
+
+    def holds(self, constraints: Iterable[Constraint], sign_of_atom: Callable[[str], AtomSign]) -> bool:
+        """Whether its values meet other constraints and signs too; atoms that it does not speak of are 1."""
+        values = self.values
+        return (
+            values is not None
+            and all(COMPARED[name](_at(polynomial, values)) for name, polynomial in constraints)
+            and all(
+                _meets_sign(sign_of_atom(atom), values[atom])
+                for atom in atoms_of(*(polynomial for _, polynomial in constraints))
+                if atom in values
+            )
+        )
+
+
+def _at(polynomial: Polynomial, values: Mapping[str, fmpq]) -> fmpq:
+    total = fmpq(0)
+    for monomial, c in polynomial.items():
+        for name, n in monomial:
+            if name in values:
+                c = c * values[name] ** n
+        total += c
+    return total
+
+
+def _meets_sign(sign: AtomSign, x: fmpq) -> bool:
+    if sign.from_one:
+        return bool(x >= 1)
+    return bool(x > 0) if sign.sign == "positive" else bool(x >= 0) or sign.sign != "nonnegative"
+
+
 def needed_for_contradiction(
     goal: Constraint, premises: Sequence[Constraint], signs: Mapping[str, AtomSign]
-) -> frozenset[int] | None:
+) -> frozenset[int] | Countermodel:
     """The places of premises without which z3 does not contradict the goal, and of all that say the sign of an atom.
 
-    All places where z3 cannot tell; None where it has values that meet everything. Signs are kept because they cost a
-    search nothing: z3 may do without them by an argument that is much longer.
+    All places where z3 cannot tell. Signs are kept because they cost a search nothing: z3 may do without them by an
+    argument that is much longer.
     """
     everything = frozenset(range(len(premises)))
     question = _Question.of(goal, premises, signs)
     for engine in ENGINES:
         answer = question.asked(everything, engine)
-        if answer == z3.sat:
-            return None
-        if answer == z3.unsat:
+        if isinstance(answer, Countermodel):
+            return answer
+        if answer:
             break
     else:
         return everything
     doubted = [n for n, premise in enumerate(premises) if not _says_sign(premise)]
-    needed = everything
+    needed, against = everything, list[Countermodel]()
     for size in (4, 1):  # most of many premises are not needed: several at once first
         for start in range(0, len(doubted), size):
             fewer = needed - set(doubted[start : start + size])
-            if fewer != needed and question.asked(fewer, engine) == z3.unsat:
+            met = [premises[n] for n in fewer]
+            if fewer == needed or any(one.holds(met, signs.__getitem__) for one in against):
+                continue
+            answer = question.asked(fewer, engine)
+            if isinstance(answer, Countermodel):
+                against.append(answer)
+            elif answer:
                 needed = fewer
     return needed
 
@@ -120,6 +163,7 @@ class _Question:
 
     formulas: Sequence[Any]  # of the goal, then of every premise
     atoms: Sequence[frozenset[str]]  # that each of them speaks of
+    reals: Mapping[str, Any]
     signs: Mapping[str, Any]  # of atoms that have one
 
     @classmethod
@@ -129,17 +173,26 @@ class _Question:
         formulas = [COMPARED[name](_value(polynomial, reals)) for name, polynomial in constraints]
         atoms = [frozenset(atoms_of(polynomial)) for _, polynomial in constraints]
         sign_formulas = {name: sign for name, x in reals.items() if (sign := _sign_formula(signs[name], x)) is not None}
-        return cls(formulas, atoms, sign_formulas)
+        return cls(formulas, atoms, reals, sign_formulas)
 
-    def asked(self, premises: Collection[int], engine: Callable[[], Any], work: int = GLANCE) -> Any:
-        """Whether z3 finds values that meet these premises and the negated goal: z3.sat, z3.unsat or z3.unknown."""
+    def asked(self, premises: Collection[int], engine: Callable[[], Any], work: int = GLANCE) -> Countermodel | bool:
+        """Values that meet these premises and the negated goal; or whether z3 says that there are none."""
         places = (0, *(n + 1 for n in sorted(premises)))
         spoken = frozenset[str]().union(*(self.atoms[n] for n in places))
         solver = engine()
         solver.set("rlimit", work)
         solver.add(*(sign for name, sign in self.signs.items() if name in spoken))
         solver.add(*(self.formulas[n] for n in places))
-        return solver.check()
+        answer = solver.check()
+        return Countermodel(_rational(solver.model(), self.reals)) if answer == z3.sat else answer == z3.unsat
+
+
+def _rational(model: Any, reals: Mapping[str, Any]) -> dict[str, fmpq] | None:
+    """The values of a model; None where one of them is irrational."""
+    values = {name: model.eval(x, model_completion=True) for name, x in reals.items()}
+    if not all(z3.is_rational_value(x) for x in values.values()):
+        return None
+    return {name: fmpq(x.numerator_as_long(), x.denominator_as_long()) for name, x in values.items()}
 
 
 def _sign_formula(sign: AtomSign, x: Any) -> Any:
@@ -152,11 +205,5 @@ def _sign_formula(sign: AtomSign, x: Any) -> Any:
 
 
 def _value(polynomial: Polynomial, atoms: dict[str, Any]) -> Any:
-    total: Any = z3.RealVal(0)
-    for monomial, c in polynomial.items():
-        term: Any = z3.Q(int(c.p), int(c.q))
-        for name, n in monomial:
-            for _ in range(n):
-                term = term * atoms[name]
-        total = total + term
-    return total
+    terms = [(z3.RealVal(str(c)), *(atoms[name] for name, n in m for _ in range(n))) for m, c in polynomial.items()]
+    return z3.Sum([z3.Product(term) if len(term) > 1 else term[0] for term in terms]) if terms else z3.RealVal(0)

@@ -67,7 +67,7 @@ class Effort:
         return [shape for shape in shapes if shape not in dear][: self.climbed]
 
 
-SANITY = Effort(12, 1_000, 16, 4, 1, 96, 7, 6, 1, 0, 6.0, 0)  # the kernel accepts a proof
+SANITY = Effort(12, 1_000, 16, 4, 1, 96, 7, 6, 1, 0, 2.0, 0)  # the kernel accepts a proof
 OPEN = Effort(24, 4_000, 64, 6, 2, 192, 7, 6, 1, 8, 6.0, 8_000, sharp=1.0)  # nothing is known
 LITERAL = Effort(24, 24 * 96, 24, 8, 2, 192, 7, 0, 0, 1, 0.0, 1_000, sturdy=False)  # without an implicit assumption
 THOROUGH = Effort(ALL, 20_000, 400, 40, 40, 192, 10, 15, 2, 0, 18.0, 8_000, sharp=3.0)  # everything, whatever is known

@@ -33,7 +33,7 @@ MOST_PATHS = 256  # of a longer run with noise
 LONG = ("T", "E", "k")  # the sizes of an instance that say how long its run is, and where one looks
 SHAPES, DRAWN, POPULATION, ELITE = 4, 2000, 384, 48  # of the climb for a counterexample that lasts: a broad one
 AT_ONCE = 96  # instances whose longer run is taken together
-GENERATIONS, POLISH = 20, 4  # of these, after the first that lasts
+GENERATIONS, POLISH, PATIENCE = 20, 4, 5  # of these; after the first that lasts; without coming closer to one
 LIMITS = TOO_LONG, TOO_MANY = "exact numbers too long", "too many paths of noise"
 NO_RUN = "no run"
 
@@ -155,14 +155,17 @@ def _climb(reading: Reading, setting: Setting, shape: Shape) -> Genome | None:
     """Evolve a population by how it leans at its own horizon and at the longest one; None if none falls at both."""
     genes = genes_of(reading, setting, shape)
     rng = np.random.default_rng(seed_for(0, reading.lowered.id, "sturdy", shape, *reading.dropped))
-    population, more = draw(genes, DRAWN, rng), POLISH
+    population, more, closest = draw(genes, DRAWN, rng), POLISH, list[float]()
     for _ in range(GENERATIONS):
         worst = _leans(reading, setting, shape, population)
         best = np.argsort(-worst, kind="stable")[:ELITE]
-        elite, more = rows(population, best), more - int(worst[best[0]] > VIOLATION)
+        closest.append(float(worst[best[0]]))
+        elite, more = rows(population, best), more - int(closest[-1] > VIOLATION)
         if not more:
             return elite
-        if not np.isfinite(worst[best[0]]):
+        if not np.isfinite(closest[-1]):
+            return None
+        if more == POLISH and closest[-PATIENCE - 1 :][0] == closest[-1] and len(closest) > PATIENCE:
             return None
         population = join([elite, mutate(genes, rows(elite, rng.integers(0, ELITE, POPULATION)), rng)])
     return None

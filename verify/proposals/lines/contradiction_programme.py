@@ -7,11 +7,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any, cast
 
 import numpy as np
 from flint import fmpq
 from numpy.typing import NDArray
-from scipy.optimize import linprog
+from scipy.optimize import Bounds, LinearConstraint, milp
 from scipy.sparse import csc_matrix
 
 from ..exact_solution import exact_solution
@@ -28,8 +29,12 @@ def contradiction(columns: Sequence[Column], goal: int | None) -> list[tuple[int
 
     The solver may find a positive monomial that is 0 within its tolerance; then the goal's own products are asked for.
     """
+    useful = _useful(columns)
+    columns = [columns[n] for n in useful]
     strict = np.array([column.strict for column in columns], dtype=float)
     with_goal = np.array([column.strict and goal in column.factors for column in columns], dtype=float)
+    if not strict.any():
+        return None
     places = np.repeat(np.arange(len(columns)), [len(column.keys) for column in columns])
     _, rows = np.unique(np.concatenate([column.keys for column in columns]), return_inverse=True)
     numbers = _balanced(np.concatenate([column.numbers for column in columns]), rows, places)
@@ -44,14 +49,37 @@ def contradiction(columns: Sequence[Column], goal: int | None) -> list[tuple[int
             (np.concatenate([numbers, positive]), (rows, np.concatenate([places, np.arange(len(columns))]))),
             shape=(height + 1, len(columns)),
         )
-        limit = {"time_limit": SECONDS}
-        answer = linprog(np.ones(len(columns)), A_eq=matrix, b_eq=right, method="highs-ds", options=limit)
+        answer = milp(  # without whole numbers: `linprog` has the same solver and prepares three times as long
+            np.ones(len(columns)),
+            constraints=LinearConstraint(cast("Any", matrix), cast("Any", right), cast("Any", right)),
+            bounds=Bounds(0, np.inf),
+            options={"time_limit": SECONDS},
+        )
         if answer.status != 0:
             return None
         weights = _exact_weights(columns, [n for n, x in enumerate(answer.x) if x > USED])
         if weights is not None:
-            return weights
+            return [(int(useful[n]), c) for n, c in weights]
     return None
+
+
+def _useful(columns: Sequence[Column]) -> Integers:
+    """Places of the columns that may take part: a monomial that all columns have with one sign has nothing that cancels
+    it, so that none of them does; without these, others are of one sign.
+    """
+    lengths = [len(column.keys) for column in columns]
+    places = np.repeat(np.arange(len(columns)), lengths)
+    _, rows = np.unique(np.concatenate([column.keys for column in columns]), return_inverse=True)
+    above = np.concatenate([column.numbers for column in columns]) > 0
+    kept: NDArray[np.bool_] = np.ones(len(columns), dtype=bool)
+    while True:
+        positive, all_of_row = np.bincount(rows, above), np.bincount(rows)
+        lonely = (positive == 0) | (positive == all_of_row)
+        kept[places[lonely[rows]]] = False
+        left = kept[places]
+        if left.all():
+            return np.flatnonzero(kept)
+        places, rows, above = places[left], rows[left], above[left]
 
 
 def _balanced(numbers: Floats, *lines: Integers) -> Floats:

@@ -21,7 +21,7 @@ from ...kernel.proofs.forms import Forms
 from ...kernel.proofs.polynomials import Monomial, atoms_of
 from ...kernel.proofs.rules.line import STRICT, Constraint, constraint, negations
 from ..atom_trees import Json, atom_tree
-from ..z3_lines import AtomSign, needed_for_contradiction, sign_of
+from ..z3_lines import AtomSign, Countermodel, needed_for_contradiction, sign_of
 from .contradiction_programme import contradiction
 from .line_system import LineSystem
 from .overlapping_products import overlapping_columns
@@ -72,10 +72,25 @@ class _Problem:
 
 
 def certificate(goal: Constraint, premises: Sequence[Constraint], forms: Forms, *, quick: bool = False) -> Json | None:
-    """The certificate that a negated goal and the premises contradict each other; None if none is found."""
+    """The certificate that a negated goal and the premises contradict each other; None if none is found.
+
+    A goal comes again with more premises, or fewer. What was found against it is kept: where its values meet these
+    premises too, there is no certificate, and none is looked for.
+    """
+    known = _AGAINST.setdefault((goal[0], frozenset(goal[1].items())), [])
+    if any(one.holds((goal, *premises), lambda atom: sign_of(atom, forms)) for one in known):
+        return None
     problem, atoms = _Problem.of(goal, premises, forms)
-    numbered = _of_problem(problem, quick)
-    return None if numbered is None else _named(numbered, {name: atom_tree(atom) for name, atom in atoms.items()})
+    answer = _of_problem(problem, quick)
+    if isinstance(answer, Countermodel):
+        values = answer.values
+        if values is not None:
+            known.append(Countermodel({atoms[name]: x for name, x in values.items()}))
+        return None
+    return None if answer is None else _named(answer, {name: atom_tree(atom) for name, atom in atoms.items()})
+
+
+_AGAINST: dict[object, list[Countermodel]] = {}  # by the goal
 
 
 def _named(json: Json, trees: Mapping[str, Json]) -> Json:
@@ -88,7 +103,7 @@ def _named(json: Json, trees: Mapping[str, Json]) -> Json:
 
 
 @lru_cache(maxsize=20_000)
-def _of_problem(problem: _Problem, quick: bool) -> Json | None:
+def _of_problem(problem: _Problem, quick: bool) -> Json | Countermodel | None:
     """From all premises in a simple way; else from those that z3 needs: few of them have more products in reach."""
     goal, *premises = ((name, dict(sorted(polynomial))) for name, polynomial in problem.constraints)
     signs = dict(problem.signs)
@@ -96,8 +111,8 @@ def _of_problem(problem: _Problem, quick: bool) -> Json | None:
     if simple is not None or not premises:
         return simple
     needed = needed_for_contradiction(goal, premises, signs)
-    if needed is None:
-        return None
+    if isinstance(needed, Countermodel):
+        return needed
     few: list[Constraint] = [p if n in needed else NOTHING for n, p in enumerate(premises)]
     if quick:
         return _searched(LineSystem.of(goal, few, signs), _second)

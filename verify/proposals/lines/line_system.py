@@ -249,7 +249,7 @@ class LineSystem:
                     if power:
                         parts.setdefault((n, power), {})[without(m, n)] = c
             for cofactor in (terms, *parts.values()):
-                if 2 < len(cofactor) <= FACTORED:
+                if 2 < len(cofactor) <= FACTORED and max(map(max, cofactor)) > 1:  # else it divides by no square
                     for factor, multiplicity in context.from_dict(whole(cofactor)).factor_squarefree()[1]:
                         one = {tuple(map(int, m)): fmpq(c) for m, c in factor.to_dict().items()}
                         if multiplicity > 1 and len(one) > 1:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from fedaudit.bounds.formulas.algorithm_box import CONSTANTS, Printer
+from fedaudit.bounds.language.assumptions import ASSUMPTIONS
 from fedaudit.bounds.language.rule_parts import Vector
 from fedaudit.bounds.proofs.atom import Atom
 
@@ -56,13 +57,16 @@ def _points(atom: Any, printer: Printer) -> str:
 
 def _convex(atom: Any, printer: Printer) -> str:
     strong = "strong convexity" if atom.mu != 0 else "convexity"
-    whose = "$f$" if atom.named == "mean_strongly_convex" else "$f_i$"
-    return f"{strong} of {whose} {_points(atom, printer)}"
+    return f"{strong} of {_whose(atom)} {_points(atom, printer)}"
+
+
+def _whose(atom: Any) -> str:
+    return "$f$" if ASSUMPTIONS[atom.named].of_mean else "$f_i$"
 
 
 def _smooth(atom: Any, printer: Printer) -> str:
     side = ", from below" if atom.below else ""
-    return f"smoothness of $f_i${side} {_points(atom, printer)}"
+    return f"smoothness of {_whose(atom)}{side} {_points(atom, printer)}"
 
 
 def _bound(atom: Any, printer: Printer) -> str:

@@ -112,9 +112,13 @@ ASSUMPTIONS: dict[str, RunAssumption] = {
         "losses", 1, "every f_i has curvature at least mu", letter="mu", against=BOUNDED, at_most=STEEPEST,
         curvature=(1, None), atoms=("convex",),
     ),
+    "mean_smooth": RunAssumption(
+        "losses", 1, "f = sum p_i f_i has curvature between -L and L; a client's own loss need not", letter="L",
+        of_mean=True, curvature=(-1, 1), atoms=("smooth",),
+    ),
     "mean_strongly_convex": RunAssumption(
-        "losses", 1, "f = sum p_i f_i has curvature at least mu", letter="mu", against=BOUNDED, at_most=STEEPEST,
-        of_mean=True, curvature=(1, None), atoms=("convex",),
+        "losses", 1, "f = sum p_i f_i has curvature at least mu", letter="mu", against=BOUNDED,
+        at_most=(*STEEPEST, "mean_smooth"), of_mean=True, curvature=(1, None), atoms=("convex",),
     ),
     "mean_convex": RunAssumption(
         "losses", 0, "f = sum p_i f_i is convex; a client's own loss need not be", of_mean=True, curvature=(0, None),

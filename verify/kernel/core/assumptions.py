@@ -23,7 +23,7 @@ CURVATURE: dict[str, Ends] = {  # assumption -> the least and the largest curvat
     "smooth": (-1, 1), "descent": (None, 1), "two_sided": (-1, None), "weakly_convex": (-1, None),
     "strongly_convex": (1, None),
 }  # fmt: skip
-OF_MEAN: dict[str, Ends] = {"mean_strongly_convex": (1, None)}  # the same of f on the whole
+OF_MEAN: dict[str, Ends] = {"mean_strongly_convex": (1, None), "mean_smooth": (-1, 1)}  # the same of f on the whole
 
 
 def assumptions(

@@ -165,7 +165,7 @@ def simulate(
         if law is None:
             return rng.normal(scale=noise / np.sqrt(d), size=(1, repeats, again * C, d))
         signs = rng.choice([-1.0, 1.0], size=(1, repeats, again, 1 if law.one_sign else C, 1))
-        return (noise * signs * law.directions(C, d)).reshape(1, repeats, again * C, d)
+        return (noise * signs * law.directions(C, d).astype(float)).reshape(1, repeats, again * C, d)
 
     with watched(f"simulate {algorithm.id}", progress):
         values = follow(data, setup, kick, drawn, lambda done: told("round", done, rounds))

@@ -87,7 +87,7 @@ class Noise:
 
     def vectors(self, level: Array, C: int, d: int) -> Array:
         """v (n, C, d) of the law, at the level of every client."""
-        return level[:, :, None] * self.law.directions(C, d)
+        return level[:, :, None] * self.law.directions(C, d).astype(level.dtype)
 
     def bends(self, genes: Mapping[str, Array], high: Array, d: int) -> Array:
         """h (n, C, d), from units of curvature."""

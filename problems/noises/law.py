@@ -21,5 +21,5 @@ class NoiseLaw:
     silent: bool = False  # whether there is no noise
 
     def directions(self, C: int, d: int) -> Array:
-        """The vectors u_i (C, d): every client along a coordinate of its own, as far as there are so many."""
+        """The vectors u_i (C, d), rational: every client along a coordinate of its own, as far as there are so many."""
         return np.array([[1 if j == i % d else 0 for j in range(d)] for i in range(C)])

@@ -15,6 +15,7 @@ from sympy import Eq, Function, Ge, Gt, IndexedBase, Le, Max, Sum, Symbol
 from test_derive_rules import WORDS, at_once, by, ends, height, i, rise, room, run, slope, toy
 
 from fedaudit.bounds.decide.facts import quotient, sum_next, termwise, young
+from fedaudit.bounds.language.assumptions import EVEN, SIGN, SUM
 from fedaudit.bounds.language.derivation import Argument, Derivation, Induction, Known, Step, View
 from fedaudit.bounds.language.method import Method
 from fedaudit.bounds.language.rule_expressions import expect, f, f_star, grad, mean, norm2, start, vector
@@ -25,7 +26,6 @@ from fedaudit.bounds.proofs.atoms import Bound, Minimum, Smooth, Square
 from fedaudit.bounds.proofs.derivation_check import derive
 from fedaudit.bounds.proofs.frame import Frame
 from fedaudit.bounds.proofs.premise_identity import shown, stands
-from fedaudit.bounds.proofs.vectors import EVEN, SIGN, SUM
 from fedaudit.errors import UserError
 from fedaudit.verify.moves.kernel_proof import Proof, prove
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -23,19 +23,22 @@ class Client:
     letter: Any
 
 
+Latex = Callable[[Any], str]  # how a vector or a formula is printed
 Field = Vector | Client | Mapping[str, Any] | str | bool | Any  # of an atom in a file; everything else is a formula
 
 
 class Atom:
     """A number that is not negative in expectation, and what has to be so for that.
 
-    `kind` is the kernel's word for it, `parts` the fields that it has in a proof file (`constant=L`: its attribute L).
+    `kind` is the kernel's word for it, `parts` the fields that it has in a proof file (`constant=L`: its attribute L),
+    `words` what it says, where the formulas of its points stand for their names in braces.
     `own`: it is about a client's own loss, so that it names the client also where all its points are shared.
     """
 
     __slots__ = ()
     kind: ClassVar[str]
     parts: ClassVar[str] = ""
+    words: ClassVar[str] = ""
     own: ClassVar[bool] = True
     on_every_path: ClassVar[bool] = True  # also without expectations
     over: Over
@@ -59,6 +62,11 @@ class Atom:
     def positive(self) -> tuple[Expr, ...]:
         """What has to be positive besides the denominators of its number."""
         return ()
+
+    def said(self, latex: Latex) -> str:
+        """What it says, in words, with formulas between dollar signs."""
+        points = {name: latex(getattr(self, name)) for name in ("x", "y") if hasattr(self, name)}
+        return self.words.format(**points)
 
     def fields(self, frame: Frame) -> dict[str, Field]:
         """What a proof file says of it besides its kind and what it is under; what is absent or 0 is left out."""

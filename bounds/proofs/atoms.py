@@ -20,7 +20,7 @@ from ..language.assumptions import ASSUMPTIONS, COMMON, NEAR, SIGN
 from ..language.rule_expressions import F, f, f_i, f_i_star, f_star, grad, inner, neighbours, noisy, norm2
 from ..language.rule_parts import Number, Vector
 from ..language.statement import Assumption
-from .atom import Atom, Client, Field, Owed, Plain
+from .atom import Atom, Client, Field, Latex, Owed, Plain
 from .frame import Frame
 from .method_vectors import Reader
 from .vectors import ANY, Charge, Over, Scalar, Term, under_mean
@@ -37,6 +37,10 @@ def curvature_of(named: str, kind: str) -> tuple[int | None, int | None]:
     return record.curvature
 
 
+def _whose(named: str) -> str:
+    return "$f$" if ASSUMPTIONS[named].of_mean else "$f_i$"
+
+
 def _require_shared(named: str, over: Over, points: tuple[Vector, ...], reader: Reader) -> None:
     """What is assumed of f on the whole says nothing of one client."""
     ends = (reader.vector(x, "base", ANY) for x in points)
@@ -50,6 +54,7 @@ class Square(Owed):
 
     kind = "square"
     parts = "x"
+    words = r"$\left\|{x}\right\|^2 \geq 0$"
     own = False
     x: Vector
     over: Over = "one"
@@ -73,6 +78,10 @@ class Smooth(Atom):
     below: bool = False
     named: str = COMMON["L"]  # or another assumption that bounds curvatures from this side
 
+    def said(self, latex: Latex) -> str:
+        side = ", from below" if self.below else ""
+        return f"smoothness of {_whose(self.named)}{side} at ${latex(self.x)}$ and ${latex(self.y)}$"
+
     @property
     def charges(self) -> tuple[Charge, ...]:
         if curvature_of(self.named, self.kind)[not self.below] is None:
@@ -95,6 +104,7 @@ class Lipschitz(Atom):
 
     kind = "lipschitz"
     parts = "x y constant=L"
+    words = r"$\|\nabla f_i(x) - \nabla f_i(y)\| \leq L \|x - y\|$ at ${x}$ and ${y}$"
     x: Vector
     y: Vector
     L: Any
@@ -124,6 +134,10 @@ class Convex(Atom):
     over: Over = "one"
     named: str = COMMON["mu"]
 
+    def said(self, latex: Latex) -> str:
+        strong = "strong convexity" if self.mu != 0 else "convexity"
+        return f"{strong} of {_whose(self.named)} at ${latex(self.x)}$ and ${latex(self.y)}$"
+
     @property
     def charges(self) -> tuple[Charge, ...]:
         curvature_of(self.named, self.kind)
@@ -150,6 +164,7 @@ class Interpolated(Atom):
 
     kind = "interpolated"
     parts = "x y constant=L curve=mu"
+    words = "smoothness and strong convexity of $f_i$ together at ${x}$ and ${y}$"
     x: Vector
     y: Vector
     L: Any
@@ -173,6 +188,7 @@ class Cocoercive(Atom):
 
     kind = "cocoercive"
     parts = "x y constant=L"
+    words = r"co-coercivity of $\nabla f_i$ at ${x}$ and ${y}$"
     x: Vector
     y: Vector
     L: Any
@@ -194,6 +210,7 @@ class Lower(Owed):
 
     kind = "lower"
     parts = "x"
+    words = r"$f_i^\star$ is the least value of $f_i$ (at ${x}$)"
     x: Vector
     over: Over = "one"
     owed: tuple[Charge, ...] = ()
@@ -209,6 +226,7 @@ class Minimum(Owed):
 
     kind = "minimum"
     parts = "x"
+    words = r"$f^\star$ is the least value (at ${x}$)"
     own = False
     x: Vector
     owed: tuple[Charge, ...] = ()
@@ -235,6 +253,7 @@ class Variance(Atom):
 
     kind = "variance"
     parts = "x constant=sigma batch least"
+    words = "the variance of the noise of ${x}$"
     on_every_path = False
     x: Vector
     sigma: Any
@@ -272,6 +291,11 @@ class Bound(Atom):
     assumption: Assumption
     at: tuple[tuple[Any, Any], ...] = ()  # other values of its indices
     over: Over = "one"
+
+    def said(self, latex: Latex) -> str:
+        where = ", ".join(f"${latex(index)} = {latex(value)}$" for index, value in self.at if index != value)
+        says = (self.assumption.says or self.assumption.name.replace("_", " ")).partition(":")[0]
+        return f"assumed ({says})" + (f", at {where}" if where else "")
 
     @property
     def charges(self) -> tuple[Charge, ...]:
@@ -323,6 +347,7 @@ class Near(Owed):
     """
 
     kind = "near"
+    words = "Jensen's inequality over the neighbours for ${x}$"
     own = False
     x: Vector
     over: Over = "one"
@@ -354,6 +379,7 @@ class Weight(Plain):
     """p_i >= 0 of one client, or the share q_ij >= 0 that it has among the neighbours of another."""
 
     kind = "weight"
+    words = "weights are not negative"
     client: Any
     among: Any = None
     over: Over = field(default="one", init=False)
@@ -377,6 +403,7 @@ class Subset(Plain):
     """No more clients are drawn than there are."""
 
     kind = "subset"
+    words = "no more clients are drawn than there are"
     over: Over = field(default="one", init=False)
 
     def read(self, reader: Reader) -> Scalar:
@@ -390,6 +417,7 @@ class Idle(Plain):
     """At most one client of two groups is idle, and its weight is 1/C."""
 
     kind = "idle"
+    words = "at most one client is idle"
     over: Over = field(default="one", init=False)
 
     def read(self, reader: Reader) -> Scalar:
@@ -404,6 +432,7 @@ class Short(Atom):
 
     kind = "short"
     parts = "x constant=G"
+    words = "the loss is Lipschitz: the length of ${x}$"
     x: Vector
     G: Any
     over: Over = "one"

@@ -29,6 +29,7 @@ class Subgradient(Owed):
 
     kind = "subgradient"
     parts = "x y step constant=nu"
+    words = "the subgradient of $g$ at the proximal point of ${x}$, towards ${y}$"
     own = False
     x: Vector
     y: Vector
@@ -54,6 +55,7 @@ class Slope(Atom):
 
     kind = "slope"
     parts = "x step constant=B"
+    words = "subgradients of $g$ are bounded, at the proximal point of ${x}$"
     own = False
     x: Vector
     step: Any
@@ -79,6 +81,7 @@ class ProximalPL(Atom):
 
     kind = "proximal_pl"
     parts = "x constant=mu"
+    words = "the proximal Polyak–Łojasiewicz inequality at ${x}$"
     own = False
     x: Vector
     mu: Any
@@ -113,6 +116,7 @@ class Optimal(Atom):
 
     kind = "optimal"
     parts = "x y step constant=nu full"
+    words = "the proximal point of ${x}$ is the minimiser of its problem, compared with ${y}$"
     x: Vector
     y: Vector
     step: Any
@@ -152,6 +156,7 @@ class Moved(Atom):
 
     kind = "moved"
     parts = "x step constant=G"
+    words = "a proximal step of Lipschitz losses is short, from ${x}$"
     x: Vector
     step: Any
     G: Any
@@ -176,6 +181,7 @@ class Steep(Atom):
 
     kind = "steep"
     parts = "x y constant=G c draws"
+    words = "the losses are Lipschitz, at ${x}$ and ${y}$"
     x: Vector
     y: Vector
     G: Any
@@ -200,6 +206,7 @@ class Largest(Owed):
 
     kind = "largest"
     parts = "measure=quantity"
+    words = "a mean is at most the largest"
     quantity: Any
     over: Over = "one"
     owed: tuple[Charge, ...] = ()

@@ -205,6 +205,28 @@ class Cocoercive(Atom):
 
 
 @dataclass(frozen=True, slots=True)
+class Bregman(Atom):
+    """2 L (f_i(x) - f_i(y) - <grad f_i(y), x - y>) >= |grad f_i(x) - grad f_i(y)|^2 of a convex and L-smooth f_i."""
+
+    kind = "bregman"
+    parts = "x y constant=L"
+    words = "smoothness and convexity of $f_i$ together, from ${y}$ to ${x}$"
+    x: Vector
+    y: Vector
+    L: Any
+    over: Over = "one"
+
+    @property
+    def charges(self) -> tuple[Charge, ...]:
+        return ((COMMON["L"], (self.L,)), ("convex", ()))
+
+    @property
+    def number(self) -> Number:
+        above = f_i(self.x) - f_i(self.y) - inner(grad(self.y), self.x - self.y)
+        return 2 * self.L * above - norm2(grad(self.x) - grad(self.y))
+
+
+@dataclass(frozen=True, slots=True)
 class Lower(Owed):
     """f_i(x) >= f_i*: the least value of the client's own loss."""
 

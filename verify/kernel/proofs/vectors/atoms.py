@@ -165,6 +165,21 @@ def _cocoercive(at: Place) -> Scalar:
     return (*times(L, inner(turn, at.vector("x") - at.vector("y"))), *minus(square(turn)))
 
 
+def _bregman(at: Place) -> Scalar:
+    """2 L D >= |d|^2 for D = f_i(x) - f_i(y) - <grad f_i(y), x - y>, d = grad f_i(x) - grad f_i(y), of a convex and
+    L-smooth f_i.
+
+    h = f_i - <grad f_i(y), .> is convex, so that it is least at y, and L-smooth, so that it is at most
+    h(x) - |grad h(x)|^2/(2 L) after a step of grad h(x)/L from x; and h(x) - h(y) is D, grad h(x) is d.
+    """
+    L, x, y = at.constant("smooth"), at.vector("x"), at.vector("y")
+    if not at.reader.frame.assumes("convex"):
+        raise Rejected("got convexity, expected a claim that assumes it")
+    slope = at.gradient(at.rule("y"))
+    above = (*at.value(x), *minus(at.value(y)), *minus(inner(slope, x - y)))
+    return (*times(L + L, above), *minus(square(at.gradient(at.rule("x")) - slope)))
+
+
 def _lower(at: Place) -> Scalar:
     """f_i(x) >= f_i*: the least value of the client's own loss."""
     return (*at.value(at.vector("x")), *minus(at.reader.atom(Atom("f_i_star"), "base", at.client, "", None)))
@@ -379,6 +394,7 @@ POINTS: Mapping[str, tuple[Maker, str]] = {  # with the fields of each
     "convex": (_convex, "x y constant"),
     "interpolated": (_interpolated, "x y constant curve"),
     "cocoercive": (_cocoercive, "x y constant"),
+    "bregman": (_bregman, "x y constant"),
     "lower": (_lower, "x"),
     "minimum": (_minimum, "x"),
     "variance": (_variance, "x constant batch least"),

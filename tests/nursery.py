@@ -14,23 +14,27 @@ Moments, each counted from 1:
     clock   n thousandths of a second after the start
 """
 
+import gc
 import json
 import os
 import pickle
+import pkgutil
 import signal
 import sys
 import tempfile
 import time
 from contextlib import ExitStack
+from importlib import import_module
 
 import pytest
 
-from fedaudit import cli
+from fedaudit import cli, commands
 from fedaudit.bounds.catalogue import discovery as catalogue
 from fedaudit.commands import listing
 from fedaudit.running import files, runner
 from fedaudit.verify.moves import rows as audit
 
+LATER = ("fedaudit.verify.pictures.curves", "fedaudit.figures.pages.report")  # what commands import when they run
 MOMENTS = ("part", "whole", "moved", "work")
 WORKED = {}  # rows and figures that a child of a shared request made before it ended
 
@@ -125,10 +129,11 @@ def main():
     runner.one_thread()
     catalogue.find([])
     listing.listed([])  # here and now, so that no child has to write it
-    import fedaudit.commands.report
-    import fedaudit.verify.pictures.curves
-
-    fedaudit.commands.report.EVERY = 1e9  # how often the index is written must not depend on the clock
+    for module in (*(f"fedaudit.commands.{m.name}" for m in pkgutil.iter_modules(commands.__path__)), *LATER):
+        import_module(module)
+    sys.modules["fedaudit.commands.report"].EVERY = 1e9  # how often the index is written must not depend on the clock
+    gc.collect()
+    gc.freeze()  # what is here stays: a child that collects garbage would write to every page of it, which copies them
     for line in sys.stdin:
         print(json.dumps(answer(json.loads(line))), flush=True)
 

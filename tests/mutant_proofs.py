@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cache
-from itertools import islice, tee
+from itertools import chain, islice, tee
 from random import Random
 from typing import Any, cast
 
@@ -289,7 +289,8 @@ def _another_claim(original: Original, mutant: Any) -> str:
     free = [_relation(j["says"]) for j in mutant["judgements"] if not j.get("under")]
     for relation in mutant["claim"]["then"]:
         assert any(same(_relation(relation), one, original.context.forms) for one in free), "says more than its proof"
-    first, again = tee(instances_for(mutant["claim"]))
+    own = drawn(original.file["claim"])  # most of them are instances of the other claim too: the kernel says which
+    first, again = tee(chain(own, instances_for(mutant["claim"])))
     claimed = [{"rule": "claim", "says": relation} for relation in mutant["claim"]["then"]]
     figures = measure_on({**mutant, "judgements": claimed}, first, EFFORT)
     measure_on(mutant, again, OTHERS)

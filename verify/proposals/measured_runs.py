@@ -187,15 +187,16 @@ def _extended(claim: Mapping[str, Any], frame: Mapping[str, Any]) -> dict[str, A
     if "method" not in claim:
         return dict(claim)
     method: dict[str, Any] = dict(claim["method"])
+    needs = _needs(method)
     for part in ("measures", "before"):
         for name, entry in frame.get(part, {}).items():
             wider = {**method, part: {**method.get(part, {}), name: entry}}
             try:
-                more = _needs(wider) - _needs(method)
+                wanted = _needs(wider)
             except (Malformed, Rejected):
                 continue
-            if {symbol for symbol, _ in more} <= set(claim["domains"]):  # other numbers no instance gives
-                method = wider
+            if {symbol for symbol, _ in wanted - needs} <= set(claim["domains"]):  # other numbers no instance gives
+                method, needs = wider, wanted
     measured = [*method["measures"], *method.get("before", {})]
     domains = {**claim["domains"], **dict.fromkeys(measured, "real")}
     return {**claim, "method": method, "domains": domains}

@@ -16,7 +16,7 @@ from importlib import import_module
 from fedaudit.bounds.catalogue.discovery import papers
 from fedaudit.verify.results.file_names import is_calibration, is_printed
 
-__all__ = ["Card", "about", "cards", "is_theorem", "weight"]
+__all__ = ["ABOUT", "Card", "about", "cards", "is_theorem", "weight"]
 
 ABOUT = re.compile(r'(?P<authors>.+?), "(?P<title>.+?)"(?P<where>.*)', re.DOTALL)
 # A theorem or a part of it: `thm4.1-II`, `prop3.4-upper`; `thm4.5-sgd` is what the text says of it afterwards.

@@ -128,10 +128,12 @@ def _lines(row: Row) -> Iterator[str]:
 
 
 def _verdict(row: Row) -> str:
+    from fedaudit.verify.results.file_names import lines_trusted
+
     if row["status"] == "follows":
         return f"follows, by the engine alone; {row['lacks']}"
     judged = sum(row["rules"].values())
-    trusted = f", trusting z3 for {len(row['trusted'])} lines" if row["trusted"] else ""
+    trusted = lines_trusted(len(row["trusted"]))
     return f"proved: the kernel accepts {judged} judgements{trusted}"
 
 

@@ -205,7 +205,8 @@ def audit(
     sense, derivation = linted(statement), derived(statement, proofs, slack=thorough)
     proof = derivation.proof if isinstance(derivation.proof, Proof) else None
     share = effort / 3
-    plan = _plan(statement, proof is not None, thorough).at(share)
+    doubtless = proof is not None and not proof.trusted  # what a proof takes on trust is attacked as if it had none
+    plan = _plan(statement, doubtless, thorough).at(share)
     verified, hunted = _both(statement, seed, share, backend, memory, plan)
     moves: list[Verdict] = [hunted, verified]
     if proof is not None:
@@ -239,11 +240,11 @@ def audit(
     )
 
 
-def _plan(statement: Statement, proved: bool, thorough: bool) -> Effort:
+def _plan(statement: Statement, doubtless: bool, thorough: bool) -> Effort:
     """What a row gets by what is known of it; an identity that is proved has no direction to climb in."""
     if thorough:
         return THOROUGH
-    if not proved:
+    if not doubtless:
         return OPEN
     return replace(SANITY, climbed=0) if statement.kind == "identity" else SANITY
 

@@ -36,7 +36,7 @@ RULES: Mapping[str, Rule] = {
 
 @dataclass(frozen=True, slots=True)
 class Accepted:
-    """A claim that was proved, what was used, and the lines that were taken on a solver's word."""
+    """A claim that was proved, what was used, and the lines that were taken on trust."""
 
     claim: Claim
     rules: Mapping[str, int]

@@ -3,8 +3,10 @@
 The theorems stand in `theorems/`, one line each with the reason why it holds. An instance of one asks that the claim is
 about that setting, makes its assumptions (and none that it excludes) and meets its conditions, and that all it speaks
 of is what the world gives under these names: a symbol of the claim that is no letter, index or chosen step size, or a
-quantity that the proof declares (`quantities`) and the claim has not. Not claimed: anything about another setting, even
-if its quantities have the same names, or about clients and coordinates that are not shown to be in range.
+quantity that the proof declares (`quantities`) and the claim has not. That such a theorem is true is nothing that the
+kernel computes: the tests try each on instances, and every use of one is a line that the proof takes on trust, counted
+and listed like a solver's. Not claimed: anything about another setting, even if its quantities have the same names, or
+about clients and coordinates that are not shown to be in range.
 """
 
 from __future__ import annotations
@@ -16,7 +18,7 @@ from flint import fmpq
 from ...core.claim import Claim
 from ...core.expression import Tree, free, parse
 from ...core.rational import Node, Rejected
-from ..judgement import Context, Judgement, in_domain, put, require, within, yields
+from ..judgement import Context, Judgement, in_domain, put, require, told, within, yields
 from ..theorems import datasets, networks, users
 from ..theorems.theorem import Theorem, Theory
 from ..vectors.frame import made
@@ -63,6 +65,7 @@ def check(stated: Judgement, data: Node, rests: Sequence[Judgement], context: Co
     for condition in theorem.when:
         require(put(condition, {**values, **constants}), rests, context)
     yields(put(theorem.then, {**values, **constants}), stated, rests, context)
+    context.trusted.append(f"{told(stated.says)} ({fields['name'].raw}: {theorem.why})")
 
 
 def _names(theorem: Theorem) -> set[str]:

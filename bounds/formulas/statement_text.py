@@ -123,6 +123,7 @@ def show(statement: Statement) -> str:
     lines += _block("reading", list(statement.reading))
     lines += _block("repairs", [statement.repairs] if statement.repairs else [])
     lines += _block("quoted", [statement.quoted] if statement.quoted else [])
+    lines += _block("waits for", [statement.waits_for] if statement.waits_for else [])
     lines += _block("symbols", [_symbol(s, e) for s, e in used_symbols(statement)])
     return "\n".join(lines)
 

@@ -206,6 +206,7 @@ class Fields(TypedDict, total=False):
     form: Form | None
     by_hand: str
     quoted: str
+    waits_for: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
@@ -243,6 +244,7 @@ class Statement:
     form: Form | None = field(default=None, repr=False)  # of an order claim: the run behind its left side
     by_hand: str = ""  # what an order claim rests on that nothing replays: a closed form of a run, derived by hand
     quoted: str = ""  # whose theorem this is, where another paper's is quoted whose assumptions are not encoded
+    waits_for: str = ""  # what a proof needs and cannot have yet: a technique, in the words of docs/prove.md
 
     def __post_init__(self) -> None:
         if not isinstance(self.id, str) or not ID.fullmatch(self.id):  # a stranger's file may hold anything

@@ -41,7 +41,7 @@ SETTINGS = (  # names of verify/settings that stand for no method; a test compar
     "algorithm", "devices", "erm", "function", "graph", "messages", "meta", "network", "network_limit", "noise_sum",
     "order", "prox", "samples", "scalar", "subset", "table",
 )  # fmt: skip
-WORDS = ("id", "kind", "title", "cite", "repairs", "by_hand", "quoted")  # fields that are text
+WORDS = ("id", "kind", "title", "cite", "repairs", "by_hand", "quoted", "waits_for")  # fields that are text
 
 
 def check(statement: Statement) -> None:

@@ -22,7 +22,18 @@ from .factors.comparison import TIGHT, Comparison, supremum, violated
 from .factors.constant_factor import Factor
 from .factors.slack import relaxations, room, slacks
 from .factors.term_factors import Term, orders
-from .findings import AnotherWay, ClaimsLess, ClaimsMore, Evidence, Finding, NoDerivation, Refused, Status, Vacuous
+from .findings import (
+    AnotherWay,
+    ClaimsLess,
+    ClaimsMore,
+    Evidence,
+    Finding,
+    NoDerivation,
+    Refused,
+    Status,
+    Vacuous,
+    WaitsFor,
+)
 from .hand_premises import by_hand, shown_in
 from .objections import idle_citations, missing_assumptions, needless_minima, open_steps, refusals
 from .premise_identity import multipliers
@@ -76,9 +87,8 @@ def derive(
     them may prove the statement. `terms`: also the factor term by term; `slack`: that, and which constants have room.
     """
     if statement.quoted:
-        return Derived(
-            "not-derived", findings=(NoDerivation(f"quoted from {statement.quoted}: the proof is not encoded"),)
-        )
+        quoted = NoDerivation(f"quoted from {statement.quoted}: the proof is not encoded")
+        return Derived("not-derived", findings=(quoted, *_waiting(statement)))
     if statement.kind == "order" and statement.method == "order" and not statement.follows_from:
         return _dominated(statement)
     circle = _circle(statement, catalogue)
@@ -95,7 +105,12 @@ def derive(
         findings += [AnotherWay(way.cites, way.status, way.evidence), *beside]
     proof = next((way for way in (first, *others) if way.proved), first)
     first = replace(first, proved=proof.proved, proved_from=proof.cites if proof.proved else (), shown=proof.shown)
+    findings += [] if first.proved else _waiting(statement)
     return replace(first, findings=tuple(findings))
+
+
+def _waiting(statement: Statement) -> list[WaitsFor]:
+    return [WaitsFor(statement.waits_for)] if statement.waits_for else []
 
 
 def _circle(statement: Statement, catalogue: Mapping[str, Statement], path: tuple[str, ...] = ()) -> tuple[str, ...]:
@@ -115,7 +130,7 @@ def _dominated(statement: Statement) -> Derived:
     shares = orders(statement, [step.decision for step in decided])
     if all(step.proved for step in decided):
         return Derived("follows", 1.0, "proof", decided, proved=True, terms=shares)
-    return Derived("not-derived", steps=decided, findings=tuple(open_steps(decided)), terms=shares)
+    return Derived("not-derived", steps=decided, findings=(*open_steps(decided), *_waiting(statement)), terms=shares)
 
 
 def _closure(statement: Statement, catalogue: Mapping[str, Statement]) -> tuple[Statement, ...]:

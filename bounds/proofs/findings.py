@@ -117,8 +117,29 @@ class AnotherWay:
         return f"another way, from {self.start}: {self.status} ({self.evidence})"
 
 
+@dataclass(frozen=True, slots=True)
+class WaitsFor:
+    """What a proof of the statement needs and proofs cannot say yet."""
+
+    technique: str
+
+    @property
+    def text(self) -> str:
+        return f"a proof waits for {self.technique}"
+
+
 Finding = (
-    NoDerivation | Refused | NotAssumed | Uncited | OpenStep | ClaimsMore | ClaimsLess | Vacuous | AnotherWay | Slack
+    NoDerivation
+    | Refused
+    | NotAssumed
+    | Uncited
+    | OpenStep
+    | ClaimsMore
+    | ClaimsLess
+    | Vacuous
+    | AnotherWay
+    | WaitsFor
+    | Slack
 )
 
 

@@ -164,3 +164,20 @@ def test_remark_2_claims_more_in_the_term_that_sampling_leaves() -> None:
     result = derive(statement("yuan/rem2~inequality"), catalogue(), slack=True)
     assert result.factor == "unbounded"
     assert [str(t.term) for t in result.terms if t.factor == "unbounded"] == ["G**2/(I*T**(1/3))"]
+
+
+def test_every_sibling_has_its_id_and_says_what_it_reads_otherwise() -> None:
+    known = catalogue()
+    for sibling in [one for name, one in known.items() if "~" in name]:
+        printed = known.get(sibling.id.partition("~")[0])
+        assert printed is not None, sibling.id
+        assert sibling.reading or sibling.repairs, sibling.id
+        told = (sibling.reading, sibling.repairs, sibling.let, sibling.implicit, sibling.then, sibling.when)
+        assert told != (printed.reading, printed.repairs, printed.let, printed.implicit, printed.then, printed.when)
+
+
+def test_what_is_proved_waits_for_nothing() -> None:
+    waiting = [one for one in catalogue().values() if one.waits_for]
+    assert len(waiting) > 20
+    assert [one.id for one in waiting if derive(one, catalogue(), slack=False).proved] == []
+    assert all(one.waits_for[0].islower() or one.waits_for[0] == "|" for one in waiting)  # "a proof waits for ..."

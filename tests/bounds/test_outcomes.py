@@ -113,6 +113,7 @@ def test_the_texts_of_findings_are_those_of_the_rows() -> None:
         findings.ClaimsMore("by a factor 1.5").text,
         findings.ClaimsLess("fails at b = 2").text,
         findings.Vacuous("x").text,
+        findings.WaitsFor("norms without squares").text,
         findings.AnotherWay(("a/1", "a/2"), "follows", "proof").text,
         findings.AnotherWay((), "not-derived", "numerical").text,
     ]
@@ -126,6 +127,7 @@ def test_the_texts_of_findings_are_those_of_the_rows() -> None:
         "claims more than the proof gives: by a factor 1.5",
         "claims less than the proof gives: fails at b = 2",
         "vacuous: the minimum is not needed, x alone is a lower bound (proved)",
+        "a proof waits for norms without squares",
         "another way, from a/1, a/2: follows (proof)",
         "another way, from the assumptions: not-derived (numerical)",
     ]

@@ -20,7 +20,7 @@ from fedaudit.bounds.decide.facts import Instance, sum_empty, sum_next, sum_spli
 from fedaudit.bounds.formulas.latex_sections import aligned
 from fedaudit.bounds.formulas.printer import latex_form, spelled
 from fedaudit.bounds.formulas.statement_text import used_symbols
-from fedaudit.bounds.language.derivation import NAMED, Argument, Given, Induction, Known, Step
+from fedaudit.bounds.language.derivation import NAMED, Argument, Given, Induction, Known, OfSetting, Step
 from fedaudit.bounds.language.rule_parts import Number
 from fedaudit.bounds.language.statement import Glossary, Statement
 from fedaudit.bounds.proofs.argument import argued, walk
@@ -186,6 +186,8 @@ class _Writer:
             return "by definition"
         if isinstance(rule, Instance):
             return self.instance(rule, known)
+        if isinstance(rule, OfSetting):
+            return f"{known.because} (a theorem about the setting)"
         if known.kind == "premise":
             return f"{known.because} (taken by hand)" if known in self.by_hand else f"by definition: {known.because}"
         return known.because + self.needed(known)

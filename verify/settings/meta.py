@@ -268,6 +268,10 @@ class _Run:
         return f.grad(step) - f.grad(-step)
 
 
+def _inner(o: _Run) -> Array:
+    return o.one().grad(-o.alpha[:, None] * o.one().grad(o.w))
+
+
 _DECLARED: dict[str, Callable[[Tasks, Genome], Array]] = {
     "B": lambda o, _: o.B,
     "sigma_G": lambda o, _: o.sigma_G,
@@ -295,7 +299,8 @@ _SCALARS: dict[str, Callable[[_Run], Array]] = {
 _LISTS: dict[str, Callable[[_Run], Array]] = {
     "dF": lambda o: meta_functions.meta_derivative(o.one(), o.w, o.alpha[:, None]),
     "hess": lambda o: o.one().hess(o.w),
-    "inner": lambda o: o.one().grad(-o.alpha[:, None] * o.one().grad(o.w)),
+    "inner": lambda o: _inner(o),
+    "hess_inner": lambda o: o.one().hess(o.w) * _inner(o),
     "moved2": lambda o: np.sum(o.moved() ** 2, axis=-1),
     "tv": lambda o: meta_functions.variation(o.tasks.p),
     "W1": lambda o: meta_functions.wasserstein(o.tasks.p, _metric(o.genome)),

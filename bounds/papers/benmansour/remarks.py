@@ -10,6 +10,7 @@ from . import derivations, methods
 from .statements import (
     ANY_STEP,
     CHOSEN_STEP,
+    CLOCK,
     CONSTANTS,
     DEFINED,
     FAMILY,
@@ -161,6 +162,7 @@ APP_A_INDUCTION_REPAIRED = Statement(
 
 REMARK_8 = Statement(
     id="benmansour/rem8",
+    waits_for=CLOCK,
     kind="inequality",
     title="Bounds on speed and error in pi alone",
     cite="Remark 8, on (19)",

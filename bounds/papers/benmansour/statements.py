@@ -65,6 +65,10 @@ from .symbols import (
     weights_sum_to_one,
 )  # fmt: skip
 
+CLOCK = (
+    "another way than corollary 4, which falls: a clock of steps, weights that depend on the state, and their ratios"
+)
+RATIOS = "ratios and extremes of weights that depend on the state, (8) and (16)"
 FRAMEWORK = (distribution, weights_sum_to_one, smooth, strongly_convex, bounded_variance, bounded_gradients)
 KEPT = (rule_kept, *FRAMEWORK)
 # of any size, and from step to step they may grow or fall
@@ -444,6 +448,7 @@ EQ_13_REPAIRED = Statement(
 
 EQ_14 = Statement(
     id="benmansour/eq14",
+    waits_for=CLOCK,
     method=methods.PRINTED,
     title="Bound when Gamma = 0",
     cite="(14)",
@@ -541,6 +546,7 @@ _RATIOS: dict[Any, Any] = {
 
 EQ_16_RATIOS = Statement(
     id="benmansour/eq16-ratios",
+    waits_for=RATIOS,
     method=methods.PRINTED,
     title="The skews are bounded by the ratios kappa",
     cite="after (16)",
@@ -560,6 +566,7 @@ NAMED = "C, lambda_1 and lambda_2 are called constants and not given: those that
 
 EQ_17 = Statement(
     id="benmansour/eq17",
+    waits_for=CLOCK,
     method=methods.PRINTED,
     title="Bound in pi and Pi",
     cite="(17)",
@@ -573,6 +580,7 @@ EQ_17 = Statement(
 
 EQ_18 = Statement(
     id="benmansour/eq18",
+    waits_for=RATIOS,
     method=methods.PRINTED,
     title="Chain that bounds Pi",
     cite="(18) and the line after it",
@@ -613,6 +621,7 @@ EQ_18_ERROR_REPAIRED = Statement(
 
 EQ_19 = Statement(
     id="benmansour/eq19",
+    waits_for=CLOCK,
     method=methods.PRINTED,
     title="Bound in pi alone",
     cite="(19)",

@@ -416,6 +416,7 @@ PROPOSITION_3_4_UPPER_REPAIRED = Statement(
 
 PROPOSITION_3_4_LARGE_C = Statement(
     id="buttaci/prop3.4-largeC",
+    waits_for="limits of measured quantities: only formulas have orders of growth in proofs",
     kind="order",
     title="Average absolute spectral deviation for many clients",
     cite="Section 3.3, below proposition 3.4",

@@ -43,16 +43,18 @@ def definition_3_2(goal: View) -> Argument:
     return Argument((expanded, last), last)
 
 
-def proposition_3_1(goal: View) -> Argument:
+def _trace(goal: View) -> tuple[Known, Known]:
+    """tr L = tr D, and a trace is the sum of the eigenvalues, of which the first is 0."""
     hom, spectrum, C = (named(goal, name) for name in ("hom", "spectrum", "C"))
-    degrees = theorem("degrees", Eq(trace, 2 * C * (C - 1) * hom), "tr L = tr D (3.5)", speaks=(trace,))
-    eigenvalues = theorem(
-        "eigenvalues",
-        Eq(trace, spectrum),
-        "a trace is the sum of the eigenvalues, of which the first is 0",
-        speaks=(trace,),
+    eigenvalues = "a trace is the sum of the eigenvalues, of which the first is 0"
+    return (
+        theorem("degrees", Eq(trace, 2 * C * (C - 1) * hom), "tr L = tr D (3.5)", speaks=(trace,)),
+        theorem("eigenvalues", Eq(trace, spectrum), eigenvalues, speaks=(trace,)),
     )
-    last = Step(goal.relations[0], given=(degrees, eigenvalues), where="3.6")
+
+
+def proposition_3_1(goal: View) -> Argument:
+    last = Step(goal.relations[0], given=_trace(goal), where="3.6")
     return Argument((last,), last)
 
 

@@ -601,6 +601,7 @@ THEOREM_4_3_II = Statement(
 THEOREM_4_3_II_BODY = replace(
     THEOREM_4_3_II,
     id="buttaci/thm4.3-II-body",
+    waits_for="a proof for step sizes whose squares have no convergent sum, unlike those of lemma B.6",
     title="FedProx: nonconvex, diminishing step size with the root over E (t + 1)",
     cite="Theorem 4.3 (II) as section 4.2.3 prints its step size",
     choose={gamma(t): 1 / (2 * L_alpha * sqrt(E * (t + 1)))},

@@ -8,7 +8,7 @@ from ...language.algebra import Eq, Gt, Integer, Le, Lt, Rational, oo
 from ...language.derivation import Derivation
 from ...language.knobs import free, unit
 from ...language.statement import Assumption, Limit, Statement
-from . import forms, remark_proofs
+from . import forms, network_proofs, remark_proofs
 from .claims import ITERATIONS_FEDPROX, LEADING_PERTURBED, alpha_any, restated
 from .fedprox import THEOREM_4_1_II
 from .methods import DESCENT, FROM_NEIGHBOURS, PERTURBED, TWO_POINTS
@@ -154,6 +154,7 @@ EACH_TERM = Statement(
 
 RULE = Statement(
     id="buttaci/sec4.3-rule",
+    waits_for="vectors that a client keeps from its neighbours over the end of a round",
     kind="identity",
     title="Rule (4.6) solves problem (4.5)",
     cite="Section 4.3.2, (4.5) and (4.6)",
@@ -182,6 +183,7 @@ RULE_WEIGHTS = Statement(
     when=(Gt(NODES, 1), Gt(hom, 0)),
     then=Eq(spectrum / (2 * NODES * (NODES - 1) * hom), 1),
     reading=("the sum of the degrees [A1]_i is the trace of the Laplacian, and so the sum of its eigenvalues",),
+    follows_from=(Derivation(network_proofs.proposition_3_1),),
 )
 
 
@@ -216,6 +218,7 @@ LARGER_ALPHA = Statement(
 
 COMPARED = Statement(
     id="buttaci/sec4.4-compared",
+    waits_for="lines with irrational powers of several symbols, which no certificate is found for",
     kind="inequality",
     title="The perturbed method needs fewer iterations than FedProx",
     cite="Section 4.4, last paragraph, below the second display",

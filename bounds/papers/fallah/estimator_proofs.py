@@ -16,10 +16,7 @@ from .measured import (
     bias2,
     bias2_FO,
     bias2_HF,
-    dF,
     error_H,
-    hess,
-    inner,
     mean_moved2,
     moved2,
     mse,
@@ -75,10 +72,8 @@ outer = theorem("second_moment", Le(e2, SQUARE), "(36): the variance of an avera
 
 
 def eq_5(goal: View) -> Argument:
-    turn = Symbol("turn", real=True)  # d(w - alpha f'(w))/dw
-    chain = _premise(Eq(dF(j), turn * inner(j)), "the chain rule, coordinate by coordinate")
-    moved = _premise(Eq(turn, 1 - alpha * hess(j)), "the derivative of w - alpha grad f_i(w)", "smooth")
-    last = Step(goal.relations[0], given=(chain, moved), where="5")
+    chain = theorem("chain_rule", goal.relations[0], "the chain rule, and a symmetric Hessian", "smooth", at={"j": j})
+    last = Step(goal.relations[0], given=(chain,), where="5")
     return Argument((last,), last)
 
 

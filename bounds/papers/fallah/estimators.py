@@ -1,6 +1,7 @@
 """Meta-functions, similarity of users and of their data, and estimates of meta-gradients: lemmas 4.2 to 4.4, H.1, H.2,
 the claims of section 4.1, and the differences of gradients of section 5 and appendix H."""
 
+from dataclasses import replace
 from typing import Any
 
 from ...language.algebra import Eq, Ge, Integer, Le, Rational, Sum, sqrt
@@ -21,6 +22,7 @@ from .measured import (
     dF,
     error_H,
     hess,
+    hess_inner,
     hv,
     inner,
     mean_moved2,
@@ -96,11 +98,24 @@ EQ_5 = Statement(
     method="meta",
     glossary=GLOSSARY,
     let=(smooth,),
-    then=Eq(dF(j), (1 - alpha * hess(j)) * inner(j)),
+    then=Eq(dF(j), inner(j) - alpha * hess_inner(j)),
     for_all={j: (1, D)},
     sweep=_STEP,
-    reading=(_SEPARABLE, "f_i is twice differentiable, as assumption 2 says later"),
+    reading=(
+        "coordinate by coordinate: (I - alpha Hess f_i(w)) times the gradient, for any Hessian",
+        _SEPARABLE,
+        "f_i is twice differentiable, as assumption 2 says later",
+    ),
     follows_from=(Derivation(proofs.eq_5),),
+)
+EQ_5_DIAGONAL = replace(
+    EQ_5,
+    id="fallah/eq5~diagonal",
+    title="Gradient of the meta-function, for diagonal Hessians",
+    then=Eq(dF(j), (1 - alpha * hess(j)) * inner(j)),
+    reading=("no more than a special case: Hess f_i(w) is diagonal", *EQ_5.reading[2:]),
+    waits_for="a theorem about diagonal Hessians",
+    follows_from=(),
 )
 
 ASM_5 = Statement(

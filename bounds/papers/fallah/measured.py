@@ -17,6 +17,8 @@ dF = _q("dF", "F/W", "coordinates of grad F_i(w)", r"\nabla F_i(w)_{{{0}}}")
 hess = _q("hess", "F/W^2", "diagonal of Hess f_i(w)", r"\nabla^2 f_i(w)_{{{0}{0}}}")
 inner = _q("inner", "F/W", "coordinates of grad f_i(w - alpha grad f_i(w))",
     r"\nabla f_i(w - \alpha\nabla f_i(w))_{{{0}}}")  # fmt: skip
+hess_inner = _q("hess_inner", "F^2/W^3", "coordinates of Hess f_i(w) grad f_i(w - alpha grad f_i(w))",
+    r"(\nabla^2 f_i(w)\nabla f_i(w - \alpha\nabla f_i(w)))_{{{0}}}")  # fmt: skip
 moved2 = _q("moved2", _SLOPE, "|grad F_i(w) - grad F_i(u)|^2", r"\|\nabla F_{{{0}}}(w) - \nabla F_{{{0}}}(u)\|^2",
     nonnegative=True)  # fmt: skip
 mean_moved2 = _square("mean_moved2", _SLOPE, "|grad F(w) - grad F(u)|^2", r"\|\nabla F(w) - \nabla F(u)\|^2")

@@ -66,6 +66,7 @@ from .symbols import (
 )
 
 _INNER, _OUTER = B**2 + sigma_G**2 * (1 / D1 + (alpha * L) ** 2 / D0), 1 + sigma_H**2 * alpha**2 / (4 * D2)
+IN_RUNS = "a frame for Per-FedAvg: estimates of gradients inside of a run, and norms without squares"
 CONSTANTS = {
     L_F: 4 * L + alpha * rho * B,
     sigma_F: sqrt(12 * _INNER * _OUTER - 12 * B**2),
@@ -124,6 +125,7 @@ _REPAIR = (
 
 PROPOSITION_F1_A = Statement(
     id="fallah/propF.1-a",
+    waits_for=IN_RUNS,
     kind="inequality",
     title="Users drift apart at most linearly",
     cite="proposition F.1, (57a)",
@@ -141,6 +143,7 @@ PROPOSITION_F1_A = Statement(
 
 PROPOSITION_F1_B = Statement(
     id="fallah/propF.1-b",
+    waits_for=IN_RUNS,
     kind="inequality",
     title="Users drift apart: second moment",
     cite="proposition F.1, (57b)",
@@ -161,6 +164,7 @@ PROPOSITION_F1_B = Statement(
 
 COROLLARY_F2_A = Statement(
     id="fallah/corF.2-a",
+    waits_for=IN_RUNS,
     kind="inequality",
     title="Users drift apart: short steps",
     cite="corollary F.2, (58a)",
@@ -178,6 +182,7 @@ COROLLARY_F2_A = Statement(
 
 COROLLARY_F2_B = Statement(
     id="fallah/corF.2-b",
+    waits_for=IN_RUNS,
     kind="inequality",
     title="Users drift apart: second moment, short steps",
     cite="corollary F.2, (58b)",
@@ -199,6 +204,7 @@ COROLLARY_F2_B = Statement(
 
 EQUATION_95 = Statement(
     id="fallah/eq95",
+    waits_for=IN_RUNS,
     kind="inequality",
     title="The average of the sampled users against that of all",
     cite="appendix G, (95)",
@@ -216,6 +222,7 @@ EQUATION_95 = Statement(
 
 EQUATION_97 = Statement(
     id="fallah/eq97",
+    waits_for=IN_RUNS,
     kind="inequality",
     title="The second moment of Z",
     cite="appendix G, (97)",
@@ -235,6 +242,7 @@ _PAIRS = beta**2 * L_F**2 * tau * (tau - 1) * BOTH
 
 EQUATION_101 = Statement(
     id="fallah/eq101",
+    waits_for=IN_RUNS,
     kind="inequality",
     title="The second moment of Y + Z",
     cite="appendix G, (101)",

@@ -23,13 +23,11 @@ from .symbols import (
     among,
     apart,
     averaged2,
-    away,
     b,
     beta,
     bias,
     bias_m,
     deviation,
-    envelope_slope,
     eps,
     eta,
     fresh2,
@@ -37,7 +35,6 @@ from .symbols import (
     lam,
     m,
     nu,
-    rho,
     sampled2,
     spread2,
     variance,
@@ -208,19 +205,9 @@ def lemma_7(goal: View) -> Argument:
 
 
 def remark_5(goal: View) -> Argument:
-    """The envelope e has a tangent with slope s at w, and lies below the parabola that u = prox(w) gives, with slope g.
-
-    e(w) + s'h - c |h|^2 <= e(w + h) <= e(w) + g'h + |h|^2/(2 rho) for g = (w - prox)/rho; at h = (s - g)/(2 K) with
-    K = c + 1/(2 rho) that is |s - g|^2/(2 K) <= |s - g|^2/(4 K).
-    """
-    gap2, K = _real("gap2"), Symbol("K", positive=True)
-    tangents = _premise(
-        Le(gap2 / (2 * K), gap2 / (4 * K)), "both bounds on the envelope at h = (s - g)/(2 K)", "weakly_convex"
-    )
-    sizes = _premise(Le((envelope_slope - away / rho) ** 2, gap2), "||s| - |g|| <= |s - g|, and |g| = away/rho")
-    same = Step(Le(gap2, 0), given=(tangents,))
-    last = Step(goal.relations[0], given=(same, sizes), where="remark 5")
-    return Argument((same, last), last)
+    """The envelope is differentiable, with the gradient (w - prox(w))/rho."""
+    slope = theorem("envelope", goal.relations[0], "the gradient of a Moreau envelope", "weakly_convex")
+    return _at_once(Step(goal.relations[0], given=(slope,), where="remark 5"))
 
 
 def lemma_10_bias(goal: View, stability: View, generalisation: View) -> Argument:

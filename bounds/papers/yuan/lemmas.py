@@ -58,6 +58,7 @@ from .symbols import (
     weakly_convex,
 )
 
+INEXACT = "inexact oracles inside of a run: |grad Q|^2 <= 2 (L + 1/eta) (Q - min Q)"
 _WITHIN = (
     "what came before the step (F_{t-1}) is fixed: every expectation is over the devices and minibatches of t",
     OWN_BASES,
@@ -262,6 +263,7 @@ _MINIBATCHES = (*_DEVICE, independent_minibatches)
 
 LEMMA_10_BIAS = Statement(
     id="yuan/lem10-bias",
+    waits_for="stability of a minimiser that a run takes: theorems about data sets inside of a run",
     kind="inequality",
     title="One step of FedMSPP: the bias of a device's direction",
     cite="lemma 10, first bound, appendix C.1",
@@ -387,6 +389,7 @@ LEMMA_11_FIRST_REPAIRED = Statement(
 
 LEMMA_11_SECOND = Statement(
     id="yuan/lem11-second",
+    waits_for=INEXACT,
     kind="inequality",
     title="One step of FedMSPP: the mean direction against the gradient",
     cite="lemma 11, second bound, appendix C.1",

@@ -7,6 +7,7 @@ from ...language.algebra import Integer, Le, sqrt
 from ...language.derivation import Derivation
 from ...language.statement import Statement
 from . import proofs
+from .lemmas import INEXACT
 from .orders import THEOREM_3, UNIT_RHO
 from .run import FEDMSPP, ONE_BASIS, OWN_BASES, global_at2, local_at2, mean_at2, picked_env2
 from .symbols import (
@@ -50,6 +51,7 @@ REMARK_3 = Statement(
 
 SECTION_1_1 = Statement(
     id="yuan/sec1.1-shared",
+    waits_for="an atom for one client's square against the mean over all",
     title="(B, 0)-LGD: a stationary point of the risk is one of every device",
     cite="section 1.1, local dissimilarity",
     let=(*DEVICES, full_batch, nonnegative_loss, lipschitz, smooth, similar, exact_oracle),
@@ -97,6 +99,7 @@ REMARK_8 = replace(
 THEOREM_2_INEXACT = replace(
     THEOREM_2,
     id="yuan/thm2-inexact",
+    waits_for=INEXACT,
     title="FedProx on weakly convex losses with inexact local updates",
     cite="before theorem 2, section 2.2: extension to the inexact case",
     let=(*DEVICES, full_batch, nonnegative_loss, lipschitz, weakly_convex, inexact),

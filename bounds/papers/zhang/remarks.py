@@ -41,6 +41,7 @@ from .symbols import (
 
 STATIONARY = Statement(
     id="zhang/def-stationary",
+    waits_for="equality in the inequality of Fenchel and Young, at a proximal point",
     kind="identity",
     title="The optimality measure is zero exactly at stationary points",
     cite="Below (12), section 3",
@@ -85,6 +86,7 @@ SPARSE_LOGISTIC = Statement(
 
 NO_B_G = Statement(
     id="zhang/cor-no-bg",
+    waits_for="an indicator function among the regularisers, and the text of [33]",
     kind="inequality",
     title="Strongly convex, g the indicator of a convex set: no term in B_g",
     cite="After theorem 3.8, section 3, from its [33, corollary 3.6]",

@@ -265,6 +265,12 @@ def bent(f: Loss, L: fmpq) -> bool:
     return all((x := part.smoothness()) is not None and x <= L for part in f)
 
 
+def inner(o: Meta) -> Vector:
+    """grad f_1(w - alpha grad f_1(w))."""
+    f = o.users[0]
+    return gradient(f, along(o.w, -o.value("alpha"), gradient(f, o.w)))
+
+
 def _unbounded() -> fmpq:
     raise Rejected("instance.eta: got an unbounded Hessian, expected a bounded one")
 
@@ -276,7 +282,8 @@ def _units(m: int) -> list[Vector]:
 QUANTITIES: dict[str, Callable[[Meta], fmpq | Vector]] = {
     "dF": lambda o: tuple(rate(f, x, o.value("alpha")) for f, x in zip(o.users[0], o.w, strict=True)),
     "hess": lambda o: hessian(o.users[0], o.w),
-    "inner": lambda o: gradient(o.users[0], along(o.w, -o.value("alpha"), gradient(o.users[0], o.w))),
+    "inner": lambda o: inner(o),
+    "hess_inner": lambda o: tuple(h * x for h, x in zip(hessian(o.users[0], o.w), inner(o), strict=True)),
     "moved2": lambda o: tuple(map(norm2, o.moved())),
     "mean_moved2": lambda o: norm2(combine(o.even, o.moved())),
     "apart2": lambda o: norm2(minus(o.w, o.u)),

@@ -25,7 +25,7 @@ from ..vectors.frame import made
 
 THEORIES: Mapping[str, Theory] = {
     "erm": datasets.ERM, "table": datasets.TABLE, "algorithm": datasets.ALGORITHM,
-    "graph": networks.GRAPH, "network": networks.NETWORK, "meta": users.META,
+    "prox": datasets.PROX, "graph": networks.GRAPH, "network": networks.NETWORK, "meta": users.META,
 }  # fmt: skip
 RANGES = {"i": "C", "j": "D"}  # from 1 to the number of clients, of coordinates
 

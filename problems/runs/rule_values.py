@@ -31,6 +31,8 @@ from .oracle import answer, proximal_point
 from .phase_list import Terms, flat
 from .setup import ROUNDS, Place, Setup, State, alike, evaluated, factors, single
 
+AT_THE_MINIMUM = 1e-8  # of `floor`: below it a vector of the run is at the minimum, but for squares of rounding errors
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Scope:
@@ -280,7 +282,7 @@ class Scope:
         x, y = (self.total(part, place, leaf) for part in atom.parts)
         if atom.op == "smaller":
             return xp.minimum(x, y)
-        floor = setup.floor[:, None] if atom.settled and setup.floor is not None else 0.0
+        floor = 0.0 if setup.floor is None else setup.floor[:, None] * (1.0 if atom.settled else AT_THE_MINIMUM)
         return x / xp.where(xp.abs(y) > floor, y, xp.full_like(y, float("nan")))
 
     def response(self, rule: Linear, place: Place, kick: Array) -> Array:

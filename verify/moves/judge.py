@@ -6,6 +6,7 @@ Only the kernel makes it `Refuted`.
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache, partial
@@ -23,7 +24,7 @@ from ..search.endure import Endurance, breaks, endurance, tougher
 from ..search.rationalise import Replayed, certificate, certify, refusal
 from ..search.score import BEYOND_ROUNDING
 from ..search.shrink import reduced, shrink, simplicity
-from ..settings.base import Reading, Setting
+from ..settings.base import Reading, Setting, Shape
 
 __all__ = ["Claims", "Replay", "judge"]
 
@@ -178,8 +179,16 @@ def _sturdy(
 def _others(
     reading: Reading, world: Setting, violations: Sequence[Found], replay: Replay, fragile: bool, spares: bool
 ) -> list[Replayed]:
-    """Other counterexamples, where the first one does not last or spares a sibling."""
-    again = [replay(one) for one in violations[:REPLAYS] if fragile or spares]
+    """Other counterexamples, where the first one does not last or spares a sibling: of as many shapes as there are.
+
+    Violations of one shape are often copies of one another, which spare the same siblings.
+    """
+    met = Counter[Shape]()
+    turns = list[tuple[int, int]]()  # how many of its shape come before a violation, and its own place
+    for place, one in enumerate(violations if fragile or spares else ()):
+        turns.append((met[one.scores.shape], place))
+        met[one.scores.shape] += 1
+    again = [replay(violations[place]) for _, place in sorted(turns)[:REPLAYS]]
     tough = tougher(reading, world, violations) if fragile else None
     return [one for one in (tough, *again) if one is not None and not one.holds]
 

@@ -27,6 +27,8 @@ BEYOND = 9.0  # the slope where one side is 0 or has left the floats
 STEEPEST = 4  # powers of n stay below it: only their ratios matter
 MILD = Fraction(1, 4)  # coefficients stay between it and its inverse (or are 0): they settle soon
 EXACT_ROWS = 4  # of a batch of growth paths: the steepest, which the kernel measures
+MOST_EXACT = 64  # of a batch where the kernel denies the steepest: constants that settle late outdo a slow violation
+SETTLED = 1e-3  # a slope below it is one of equal orders
 DIGITS = 2  # of the rationals that it measures
 _KINDS: dict[str, Kind] = {"positive": "positive", "nonnegative": "nonnegative", "real": "real"}
 
@@ -77,7 +79,8 @@ class Order(Setting):
     def scores(self, reading: Reading, shape: Shape, genome: Genome) -> Scores:
         """`ratio` and `margin` are fitted powers of n by which the sides differ; 0 is tight.
 
-        Of the steepest rows the kernel says the exact power: the others are not taken for violations.
+        Of the steepest rows the kernel says the exact power, of more of them where it denies what the fit says: the
+        others are not taken for violations.
         """
         with np.errstate(all="ignore"):  # far along a path values may leave the floats
             far, slope, lhs, rhs = self._slopes(
@@ -90,10 +93,15 @@ class Order(Setting):
         margin = np.where(usable, excess[pick] - TRANSIENT, np.nan)
         at = [{"relation": int(w)} for w in which]
         ranked = np.argsort(-np.nan_to_num(margin, nan=-np.inf), kind="stable")
-        margin[ranked[EXACT_ROWS:]] = np.minimum(margin[ranked[EXACT_ROWS:]], -TRANSIENT)
-        for row in map(int, ranked[:EXACT_ROWS]):
+        asked, fails = 0, False
+        for row in map(int, ranked[:MOST_EXACT]):
+            if asked >= EXACT_ROWS and (fails or not margin[row] > SETTLED - TRANSIENT):
+                break
+            asked += 1
             if np.isfinite(margin[row]):
                 margin[row] = self._exact_excess(reading, shape, genome, row, at[row], float(margin[row]))
+                fails = fails or margin[row] > 0
+        margin[ranked[asked:]] = np.minimum(margin[ranked[asked:]], -TRANSIENT)
         return Scores(shape, genome, far.table, margin, margin, margin, lhs[pick], rhs[pick], at)
 
     def _exact_excess(

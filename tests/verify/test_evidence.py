@@ -48,6 +48,15 @@ class Here:
         return ((task, attempt(task)) for task in tasks)
 
 
+def test_a_row_whose_witness_fails_is_drawn_by_a_later_run(tmp_path):
+    chosen, out = choose(["buttaci/thm4.5~rule4.6"]), Folder.open(tmp_path / "audit")
+    for figures in (False, True):
+        done = runner.audit(chosen, Settings(0, budget=0.4, figures=figures), Here(), out)
+        assert not done.failures
+    (row,) = done.rows
+    assert (row.verdict, (tmp_path / "audit" / row.figure).is_file()) == ("undecided", True)
+
+
 @pytest.fixture
 def no_proofs_kept(monkeypatch):
     monkeypatch.setattr(proved, "_KEPT", {})

@@ -9,7 +9,9 @@ from collections.abc import Mapping
 from copy import deepcopy
 from typing import Any
 
+import numpy as np
 import pytest
+from flint import fmpq
 from marks import only, slow
 
 from fedaudit.bounds.catalogue.discovery import find
@@ -19,9 +21,14 @@ from fedaudit.verify.kernel.core.expression import parse_relation
 from fedaudit.verify.kernel.core.rational import Node, Rejected
 from fedaudit.verify.kernel.proofs.forms import Forms
 from fedaudit.verify.kernel.proofs.proof import Accepted, check
-from fedaudit.verify.kernel.proofs.rules.line import constraint, contradiction, negations
+from fedaudit.verify.kernel.proofs.rules.line import constraint, negations
+from fedaudit.verify.kernel.proofs.rules.line import contradiction as shown
+from fedaudit.verify.proposals.lines import line_certificates
+from fedaudit.verify.proposals.lines.contradiction_programme import contradiction
 from fedaudit.verify.proposals.lines.line_certificates import certificates
+from fedaudit.verify.proposals.lines.product_columns import Column
 from fedaudit.verify.proposals.proposal import propose
+from fedaudit.verify.proposals.z3_lines import needed_for_contradiction
 
 SMALL = (
     "buttaci/appA-young", "buttaci/appA-peterpaul", "buttaci/lemB.1-kappa", "buttaci/def3.2-identity",
@@ -98,13 +105,44 @@ def test_a_line_gets_a_certificate_that_the_kernel_accepts(says: Any, rests: tup
     premises = [constraint(rest, forms) for rest in others]
     with metered(10**8):
         for one, negation in zip(found, negations(goal, forms), strict=True):
-            contradiction(Node(one, "certificate"), negation, premises, forms)
+            shown(Node(one, "certificate"), negation, premises, forms)
 
 
 @pytest.mark.parametrize(("says", "rests"), FALSE)
 def test_what_does_not_follow_gets_none(says: Any, rests: tuple[Any, ...]) -> None:
     goal, *others = (parse_relation(Node(r, "line")) for r in (says, *rests))
     assert certificates(goal, others, Forms(DOMAINS)) is None
+
+
+def test_what_was_found_against_a_line_answers_until_a_rest_excludes_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    questions: list[int] = []
+
+    def counted(goal: Any, premises: Any, signs: Any) -> Any:
+        questions.append(len(premises))
+        return needed_for_contradiction(goal, premises, signs)
+
+    monkeypatch.setattr(line_certificates, "needed_for_contradiction", counted)
+    forms, x, y = Forms(DOMAINS), "x", ["+", "y", "1789"]  # a number that no other line has
+    below, other, above = (["<=", "z", "w"], ["<=", "0", "k"], ["<=", x, "y"])
+    goal, *rests = (parse_relation(Node(r, "line")) for r in (["<=", x, y], below, other, above))
+    assert certificates(goal, rests[:1], forms) is None
+    assert questions == [1]
+    assert certificates(goal, rests[:2], forms) is None  # the values of x, y, z and w meet the other rest with k = 1
+    assert questions == [1]
+    assert certificates(goal, rests, forms) is not None
+
+
+def test_columns_with_a_monomial_that_nothing_cancels_take_no_part() -> None:
+    def column(strict: bool, *terms: tuple[int, int]) -> Column:
+        keys, numbers = zip(*terms, strict=True)
+        exact = [fmpq(n) for n in numbers]
+        return Column((), (), strict, np.array(keys), np.array(numbers, dtype=float), exact)
+
+    pair = column(False, (1, 1), (2, -1)), column(True, (1, -1), (2, 1))
+    chain = column(True, (3, 1), (4, -1)), column(False, (4, 1), (5, 1))  # 5 has one sign; without it, 4 has
+    assert contradiction([*pair, *chain], None) == [(0, 1), (1, 1)]
+    assert contradiction([*chain, *pair], None) == [(2, 1), (3, 1)]
+    assert contradiction(chain, None) is None
 
 
 @pytest.mark.parametrize("name", only(set(SMALL) - set(LONG), SMALL, "larger than the others, and of their kinds"))

@@ -29,7 +29,7 @@ __all__ = ["Profile", "examined", "profile"]
 Built = tuple[Blocks, Programme] | TooLarge | kernel.UnknownAssumption | str
 LARGEST = 60  # leaves
 NOMINAL = 25_000  # leaves times constraints times the size of a block, per nominal second
-LEAST, USUAL, SHARE, MORE = 0.2, 3.0, 6.0, 0.25  # nominal seconds, and per second of effort: at first, and beyond
+LEAST, USUAL, SHARE, MORE = 0.35, 3.0, 6.0, 0.25  # nominal seconds, and per second of effort: at first, and beyond
 SHARP = (  # condition numbers, and what a statement draws as a share of its range
     (Fraction(9, 8), Fraction(1)),
     (10, Fraction(1)),

@@ -173,13 +173,13 @@ class Original:
 
     def accepts(self, change: Sequence[Change], *, whole: bool = False) -> bool:
         """Whether the kernel accepts the file after all; `whole`: asked for the whole file, which takes longer."""
-        number = None if whole or self.context.claim.setting == "order" else _judgement(change)
         try:
             mutant = _changed(self.file, change)
-            if number is None:
+            within = all(one.place[0] == "judgements" and len(one.place) > 1 for one in change)
+            if whole or not within or self.context.claim.setting == "order":
                 proof.check(mutant, self.accepted, MOST)
             else:
-                self._judge(number, mutant)
+                self._judge(change, mutant)
         except (Malformed, Rejected):
             return False
         return True
@@ -190,13 +190,16 @@ class Original:
             self._runs.append(Runs.of(self.file))
         return self._runs[0]
 
-    def _judge(self, number: int, mutant: Mapping[str, Any]) -> None:
-        """Only the judgement that was changed, what rests on it, and the end: all else stands as before."""
+    def _judge(self, change: Sequence[Change], mutant: Mapping[str, Any]) -> None:
+        """Only the judgement that was changed, what rests on it, and the end; or all from the first change on."""
+        raw, number = mutant["judgements"], _judgement(change)
+        first = min(one.place[1] for one in change)
+        said = list(self.judgements if number is not None else self.judgements[:first])
+        asked = range(first, len(raw)) if number is None else (number, *self.above.get(number, ()))
         with metered(MOST):
-            said = list(self.judgements)
-            for n in (number, *self.above.get(number, ())):
-                node = Node(mutant["judgements"][n], f"proof.judgements[{n}]")
-                said[n] = proof._judged(node, said[:n], {}, self.context)[1]  # pyright: ignore[reportPrivateUsage]
+            for n in asked:
+                node = Node(raw[n], f"proof.judgements[{n}]")
+                said[n : n + 1] = [proof._judged(node, said[:n], {}, self.context)[1]]  # pyright: ignore[reportPrivateUsage]
             for relation in self.context.claim.then:
                 proof._ends_with(relation, said, self.context)  # pyright: ignore[reportPrivateUsage]
 

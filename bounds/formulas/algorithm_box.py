@@ -200,7 +200,7 @@ def algorithm(method: Method, *, as_latex: bool = False) -> list[str]:
     to = r", \ldots, " if as_latex else ", ..., "
     named = {str(symbol): symbol for symbol in method.glossary} | {own: symbol for symbol, own in method.names.items()}
     t, k, T, E = (printer.scalar(named.get(name, Symbol(name))) for name in ("t", "k", "T", "E"))
-    rounds = T if method.counts_from else f"{T} - 1" if method.clock == "rounds" else _rounds(method)
+    rounds = T if method.counts_from else f"{T} - 1" if method.clock == "rounds" else printer.word(_rounds(method))
     whose = "client i of the sample S_t" if method.uses("sampled") else "client i"
     steps: list[tuple[int, str, str]] = [
         (0, "server: ", printer.rules(method.server, "=")),
@@ -228,7 +228,8 @@ def _span(method: Method, to: str) -> str:
         return f"t = rE{to}rE + E - 1"
     first: Expr = method.first
     if not isinstance(method.first, Expr) or first.is_number:
-        return f"t = max(0, (r - 1)E + {first}){to}rE + {first} - 1"
+        last = "rE" if first == 1 else f"rE + {first - 1}"
+        return f"t = max(0, (r - 1)E + {first}){to}{last}"
     (E,) = first.free_symbols
     ends = (str(end.expand()) for end in (first - E, first - 1))
     low, high = (f"rE - {end[1:]}" if end[0] == "-" else f"rE + {end}" if end != "0" else "rE" for end in ends)

@@ -78,8 +78,32 @@ class Letters:
 
 
 def pretty(text: str) -> str:
-    """Words of the catalogue with Greek letters and signs for their names."""
-    return in_greek(text).replace("<=", "≤").replace(">=", "≥")
+    """Words of the catalogue as people write them: Greek letters, indices, powers, and signs for their names."""
+    said = in_greek(text)
+    for plain, sign in SIGNS.items():
+        said = said.replace(plain, sign)
+    for pattern, typeset in TYPESET:
+        said = pattern.sub(typeset, said)
+    return said
+
+
+def _lowered(match: re.Match[str]) -> str:
+    return match[1] + match[2].translate(INDICES)
+
+
+def _raised(match: re.Match[str]) -> str:
+    return match[1].translate(POWERS)
+
+
+SIGNS = {"<=": "≤", ">=": "≥", "->": "→", "grad ": "∇", "sqrt(": "√(", " - ": " − "}
+INDICES = str.maketrans("0123456789ijklmnprstuvx", "₀₁₂₃₄₅₆₇₈₉ᵢⱼₖₗₘₙₚᵣₛₜᵤᵥₓ")
+POWERS = str.maketrans("0123456789-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻")
+TYPESET = (  # in this order: a norm is told from an absolute value by its square
+    (re.compile(r"\|([^|<>]{1,60})\|\^2(?!\d|/\d)"), r"‖\1‖²"),
+    (re.compile(r"<([^<>=|]{1,60}, [^<>=|]{1,60})>"), r"⟨\1⟩"),
+    (re.compile(r"(?<![^\W_])([^\W\d_])_([ijklmnprstuvx]|\d{1,2})(?![\w{])"), _lowered),
+    (re.compile(r"\^(-?\d{1,2})(?![\d.]|/\d)"), _raised),
+)
 
 
 APPROX = r"\approx "

@@ -225,7 +225,7 @@ def test_a_repair_shows_the_assumptions_that_it_adds():
     ]
     made = {part.name: part for part in changes(*pair, Typesetter())}
     assert made["let"].old == ()
-    assert [str(line) for line in made["let"].new] == ["<ins>λ_i ≥ 0</ins>"]
+    assert [str(line) for line in made["let"].new] == ["<ins>λᵢ ≥ 0</ins>"]
     assert not made["then"].differs
     other = changes(pair[0], replace(pair[1], kind="order"), Typesetter())
     assert all("changed" not in line for part in other for line in (*part.old, *part.new))
@@ -323,7 +323,7 @@ def test_a_paper_page_says_what_fell_what_it_needs_and_which_proofs_have_gaps(pa
     assert "as repaired, it is not broken by 1,200 instances (tightness 0.5)." in text
     assert "its proof uses zhang/eqA.33, which is refuted" in text
     gaps = page.partition('id="gaps"')[2].partition("</section>")[0]
-    assert re.search(r"the step \(A.9\), <math .*</math>, fails at b_1 = 2", gaps)
+    assert re.search(r"the step \(A.9\), <math .*</math>, fails at b₁ = 2", gaps)
     assert re.findall(r'class="gap"><p><a [^>]*>([^<]*)<', gaps) == ["zhang/eqA.32", "zhang/thm3.5", "zhang/thm3.6"]
     assert "without it these break: " in text
     read = Reader(page)

@@ -510,3 +510,16 @@ def test_a_real_browser_shows_the_formulas_and_the_figure_of_a_statement(leaves,
     assert said["fraction"] > 15  # a fraction is set as one
     assert said["wide"] <= 0
     assert said["images"] == [True]
+
+
+@pytest.mark.parametrize(
+    ("plain", "said"),
+    [
+        ("f_i(y) <= <grad f_i(x), y - x> + L/2 |x - y|^2", "fᵢ(y) ≤ ⟨∇fᵢ(x), y − x⟩ + L/2 ‖x − y‖²"),
+        ("variance <= sigma^2/b", "variance ≤ σ²/b"),
+        ("T^(1/2), n^1/2 and |x| of bounded_variance", "T^(1/2), n^1/2 and |x| of bounded_variance"),
+        ("E|grad R(w_t*)|^2 at x_10", "E‖∇R(wₜ*)‖² at x₁₀"),
+    ],
+)
+def test_prose_is_set_as_people_write_it(plain, said):
+    assert pretty(plain) == said

@@ -147,7 +147,9 @@ def repair(printed: Statement, catalogue: Mapping[str, Statement], seed: int = 0
     if repaired is None:
         return Answer("none known", "no repaired sibling")
     if (printed.kind == "exists") != (repaired.kind == "exists"):
-        return Answer("undecided", f"the print is of kind {printed.kind}, the sibling of kind {repaired.kind}")
+        return Answer(
+            "undecided", f"the printed statement is of kind {printed.kind}, the sibling of kind {repaired.kind}"
+        )
     closed = _closed(printed) | _closed(repaired)
     numbers = frozenset(s for one in (printed, repaired) for s in _numbers(one))
     pair = Pair(printed, repaired, _claim(printed, closed), _claim(repaired, closed), numbers, seed)
@@ -237,7 +239,7 @@ def _bound(pair: Pair, n: int) -> Answer:
         if _without_numbers(subject) == _without_numbers(about) and _equal(old.rhs, gives):
             return Answer("constant", "the same bound, other numbers on the left")
     what = "a formula" if about is None else pair.told(about)
-    return Answer("undecided", f"the sibling bounds {what}, of which the print says nothing")
+    return Answer("undecided", f"the sibling bounds {what}, of which the printed statement says nothing")
 
 
 def _without_numbers(expr: Expr) -> Expr:

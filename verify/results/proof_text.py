@@ -143,7 +143,7 @@ class _Writer:
                     self.numbers[item],
                     self.display(item.claim),
                     by,
-                    tuple(self.formula(condition) for condition in step.under) if step else (),
+                    tuple(self.formula(one) for one in step.under if one is not true) if step else (),
                     step.where if step else "",
                     _status(outcome),
                     _why(outcome, self.glossary),

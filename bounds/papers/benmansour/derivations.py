@@ -145,7 +145,7 @@ def one_step(goal: View, gradient: View, discrepancy: View, rho: Expr, Gamma: Ex
     )
     jensen = known(Le(D, Q), "Jensen: w_t is the α-mean of the w_t^i", "rule_kept", "nonnegative_weights")
     first = Step(Le(-2 * step * P, A_1), given=(split, jensen), where="A_1")
-    named = known(And(Eq(X, slopes), Eq(F_local, values)), "X_t and F_local are the sums over the clients, at w_t^i")
+    named = known(And(Eq(X, slopes), Eq(F_local, values)), "the names of two sums over the clients, at w_t^i")
     lemma_1 = Step(Le(X, 2 * L * F_local), given=(lemma_local, named), note="lemma 1 at w_t^i")
     third = Step(
         Le(step**2 * M, 2 * L * step**2 * F_local),

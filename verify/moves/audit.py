@@ -98,15 +98,14 @@ def linted(statement: Statement) -> Linted:
 def derived(statement: Statement, proofs: Path | None = None, *, slack: bool = True) -> Derivation:
     """Does it follow, is it proved, and what do its hand-written premises say of runs? `proofs`: where some lie.
 
-    Constants that have room are looked for if `slack` says so, and the proof is measured on more runs: no verdict
-    depends on either, and both take long.
+    Constants that have room are looked for if `slack` says so: no verdict depends on them, and it takes long.
     """
     statements = catalogue([statement])
     for premise in shown(statement, statements):
         mend(premise)
     outcome = derive(statement, statements, slack=slack, terms=True)
     asked = outcome.proved or (statement.method == "order" and not statement.quoted)  # the kernel has its own way there
-    proof = prove(statement, statements, proofs, brief=not slack) if asked else None
+    proof = prove(statement, statements, proofs) if asked else None
     return Derivation(statement, outcome, tried(statement, statements), proof, statements)
 
 

@@ -53,18 +53,16 @@ class Unproved:
     reason: str
 
 
-def prove(
-    statement: Statement, known: Mapping[str, Statement], folder: Path | None = None, *, brief: bool = False
-) -> Proof | Unproved:
+def prove(statement: Statement, known: Mapping[str, Statement], folder: Path | None = None) -> Proof | Unproved:
     """The proof of a statement by the kernel, with those of all that it cites; or what is missing.
 
     A proof that lies in `folder` is proposed first: it was found before, perhaps by another process.
-    What it says of runs is measured on some, or on few if it is to be `brief`: `Disagreement` where one of them shows
-    otherwise. What it cites is measured when that is asked for.
+    What it says of runs is measured on some: `Disagreement` where one of them shows otherwise. What it cites is
+    measured when that is asked for.
     """
     answer = _prove(statement, known, folder, ())
     if isinstance(answer, Proof):
-        measured(statement, answer, brief=brief)
+        measured(statement, answer)
     return answer
 
 
@@ -80,13 +78,13 @@ def stands_without(proof: Proof, assumption: str) -> bool:
     return not accepted.trusted
 
 
-def measured(statement: Statement, proof: Proof, *, brief: bool = False) -> Measured:
+def measured(statement: Statement, proof: Proof) -> Measured:
     """What was measured of an accepted proof, once in a process."""
-    from ..proposals.measured_runs import BRIEF, USUAL, measure
+    from ..proposals.measured_runs import measure
 
-    key = json.dumps(proof.file, sort_keys=True), brief
+    key = json.dumps(proof.file, sort_keys=True)
     if key not in _MEASURED:
-        _MEASURED[key] = measure(statement, proof.file, BRIEF if brief else USUAL)
+        _MEASURED[key] = measure(statement, proof.file)
     return _MEASURED[key]
 
 
@@ -105,7 +103,7 @@ def _key(statement: Statement, claim: Mapping[str, Any]) -> str:
 
 
 _KEPT: dict[str, Proof | Unproved] = {}  # by claim and derivation: whoever asks, the kernel's answer is the same
-_MEASURED: dict[tuple[str, bool], Measured] = {}  # by the whole file, and whether it was to be brief
+_MEASURED: dict[str, Measured] = {}  # by the whole file
 
 
 def _looked_for(

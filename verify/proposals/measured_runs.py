@@ -47,7 +47,7 @@ from .edges import instances
 if TYPE_CHECKING:
     from fedaudit.bounds.language.statement import Statement
 
-__all__ = ["BRIEF", "THOROUGH", "USUAL", "Disagreement", "Effort", "Measured", "Unmeasured", "measure", "measure_on"]
+__all__ = ["THOROUGH", "USUAL", "Disagreement", "Effort", "Measured", "Unmeasured", "measure", "measure_on"]
 
 PRECISIONS = (64, 256)  # bits: equal numbers that are irrational stay undecided at any
 NUMBERS = {
@@ -102,7 +102,6 @@ class Effort:
 
 
 USUAL = Effort()
-BRIEF = Effort(runs=20, evaluations=800)  # of an audit: the runs at the edges, which come first
 THOROUGH = Effort(runs=200, evaluations=10**9, places=8)
 
 

@@ -66,6 +66,7 @@ def decide(
     `asking`: "false" or "proved" if that is all that is asked. What could only end otherwise is then left out, and a
     point where the claim fails is looked for first.
     """
+    # One form for equal sums, and each condition once: the cache below sees as equal what is equal.
     conditions = dict.fromkeys(uniform(condition) for condition in conjuncts(*given))
     return _decide(uniform(claim), tuple(conditions), Dict(sweep or {}), bare, rlimit, samples, asking)
 
@@ -95,6 +96,7 @@ def _decide(
     if claim is false:
         return Decision("false", "identity", "fails as written")
     if false in given:
+        # Whatever follows from a contradiction would be "proved"; a paper's slip must not make its claim true.
         return Decision("unknown", "", "the conditions contradict each other as written")
     if isinstance(claim, And):
         return _all([_decide(part, given, sweep, bare, rlimit, samples, asking) for part in claim.args])
@@ -109,15 +111,19 @@ def _decide(
             return Decision("true", "identity", "both sides are the same polynomial")
     except Unsupported as error:
         return Decision("unknown", "", str(error))
+    # A sum without a negative term cannot be false. Nothing is proved here: z3 says that, with what it needs.
     if asking == "false" and proof.plain():
         return Decision("unknown", "", "not false: no term is negative")
     sampler = Sampler([claim], given, dict(sweep.items())) if asking != "all" else None
+    # Points are cheap and z3 is not, so that whoever asks for one answer alone gets points first; of sums over
+    # unknown terms a point can break what no sequence of terms breaks, so there z3 is asked before.
     looked = sampler is not None and not any(isinstance(q, Sum) for q in sampler.variables)  # z3 knows signs of sums
     if sampler is not None and looked:
         counterpoint = violation(claim, given, sampler, QUICK)
         if counterpoint:
             return _refuted(claim, given, counterpoint)
     outcome, detail = proof.run(SIDE_RLIMIT)
+    # The claim itself may be a condition that z3 does not see among dozens of others.
     if outcome == "unknown" and {claim, getattr(claim, "reversed", claim)} & {*given}:  # lost among the others
         alone, detail_alone = Proof(claim, (claim,), bare).run(SIDE_RLIMIT)
         outcome, detail = (alone, detail_alone) if alone == "unsat" else (outcome, detail)
@@ -127,6 +133,7 @@ def _decide(
     counterpoint = None if looked else violation(claim, given, sampler, QUICK)
     if counterpoint:
         return _refuted(claim, given, counterpoint)
+    # Nothing can be proved of what may have no value, and the quick search met no point where it fails.
     if proof.undefined:
         return Decision("unknown", "", f"not known to be defined everywhere: {proof.undefined}")
     pointless = asking == "false" and proof.table.inexact  # of what is inexact no model is a point
@@ -136,6 +143,7 @@ def _decide(
             return _proved(proof, detail)
     if asking == "proved":
         return Decision("unknown", "", "only asked whether it is proved")
+    # A model is a counterexample once exact arithmetic agrees; what stands for a root or exp may have any value in it.
     if outcome == "sat" and not proof.table.inexact:
         point = proof.point()
         if point is not None and violates(claim, given, point):
@@ -144,6 +152,7 @@ def _decide(
     counterpoint = violation(claim, given, sampler, samples, tried)
     if counterpoint:
         return _refuted(claim, given, counterpoint)
+    # Few points that meet the conditions say more about the sampler than about the claim.
     if tried.tried < samples // 20:
         return Decision("unknown", "", f"{detail}; only {tried.tried} admissible points found")
     if tried.unsettled:
@@ -181,6 +190,7 @@ def rewrite(claim: Boolean, given: Sequence[Boolean]) -> tuple[Boolean, tuple[Bo
     """Conditions such as gap(0) = … or Σ … = … used as definitions; what the name's domain said is kept."""
     rest = list(given)
     bound = {limit[0] for formula in (claim, *given) for total in formula.atoms(Sum) for limit in total.limits}
+    # Each pass uses up one condition; where one is put in, another may become a definition, so all are looked at again.
     for _ in given:
         for condition in rest:
             pair = _definition(condition)

@@ -215,6 +215,8 @@ def _place(domain: _Domain, raw: fmpq, bounds: Sequence[_Bound], values: Values)
     for bound in bounds:
         try:
             end = bound.value.rational(values)
+            # An irrational or very long end is taken as a float: a point that this puts outside is turned down when a
+            # violation is confirmed.
             if end is None or end.q.bit_length() > LONGEST:
                 end = fmpq(*bound.value.float(_floats(values)).as_integer_ratio())
         except (Undefined, OverflowError, ValueError):
@@ -290,9 +292,11 @@ def _plan(variables: Sequence[Basic], given: Sequence[Boolean], swept: Sequence[
     before: dict[Basic, set[Basic]] = {v: set() for v in variables}
     bounds: dict[Basic, list[_Bound]] = {}
     rest: list[Boolean] = []
+    # Equations first: a variable that one of them determines must not be drawn from an interval.
     for condition in sorted(given, key=lambda g: not isinstance(g, Eq)):
         for variable, kind, strict, value in _readings(condition, variables, swept):
             needs = set(quantities(value))
+            # A bound that waits for its own variable could never be drawn.
             if variable in needs or any(_reaches(before, n, variable) for n in needs):
                 continue
             before[variable] |= needs

@@ -59,6 +59,7 @@ def violation(
             floats = [float(v) for v in values]
             if ordered:
                 low, high = sides[0].float(floats), sides[1].float(floats)
+                # What rounding may hide goes to exact arithmetic too: a claim may fail by less than floats see.
                 suspect = low >= high - SLACK * (abs(low) + abs(high))
             else:
                 suspect = not sides[0].float(floats) or isinstance(claim, Eq | Ne)

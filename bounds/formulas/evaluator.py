@@ -181,6 +181,7 @@ def _whole(number: Number) -> int:
 
 def _total(term: Callable[[Number], Number], low: Number, high: Number) -> Number:
     first, last = _whole(low), _whole(high)
+    # Exact sums of unlike fractions grow with every term, so that they end earlier than floating ones.
     if abs(last - first) > (LONGEST_EXACT_SUM if isinstance(low, fmpq) else LONGEST_SUM):
         raise _NotRational
     one = low - low + 1
@@ -208,6 +209,7 @@ def _exact_power(base: fmpq, exponent: fmpq) -> fmpq:
         if base < 0:
             raise Undefined("a root of a negative number")
         raise _NotRational
+    # Told before it is computed: (3/2)^(10^9) would take all memory.
     size = max(base.p.bit_length(), base.q.bit_length())
     if abs(exponent) * size > LARGEST_POWER:
         raise _NotRational

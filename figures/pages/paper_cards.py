@@ -54,10 +54,12 @@ def cards(rows: Sequence[Mapping[str, object]], verdicts: Iterable[str]) -> list
 
 
 def _card(name: str, rows: Sequence[Mapping[str, object]], verdicts: Sequence[str]) -> Card:
-    known = ABOUT.match(about(name))
+    described = ABOUT.match(about(name))
     printed = [row for row in rows if is_printed(str(row["id"]))] or list(rows)
     by = Counter(str(row["verdict"]) for row in printed)
-    title, authors, where = (known["title"], known["authors"], known["where"].strip(" .,")) if known else ("", "", "")
+    title, authors, where = (
+        (described["title"], described["authors"], described["where"].strip(" .,")) if described else ("", "", "")
+    )
     if is_calibration(name):
         title, sentence = (
             "Calibration",

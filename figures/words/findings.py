@@ -92,9 +92,9 @@ class Teller:
         return Story(problem, outcome, read, tuple(x for x in _sums(parts, letters, certificate) if x not in read))
 
     def _parts(self, certificate: Data) -> Sides | None:
-        known = self.known.get(id(certificate))  # which stays this one's as long as it is held here
-        if known is not None:
-            return known[1]
+        read_before = self.known.get(id(certificate))  # which stays this one's as long as it is held here
+        if read_before is not None:
+            return read_before[1]
         if self.left <= 0:
             return None
         began = time.monotonic()

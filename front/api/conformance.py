@@ -111,16 +111,16 @@ def _box(given: Method | str) -> Stated:
     if given in boxes:
         return boxes[given]
     try:
-        found = find_methods([given])
+        methods = find_methods([given])
     except UserError as error:
         if file_of(given):
             raise
         raise UserError(
             repr(given), f"one of {', '.join(boxes)}, or a method of `fedaudit methods`", "name one"
         ) from error
-    if len(found) != 1:
-        raise UserError(f"{given}, which names {len(found)} methods", "one id", "`fedaudit methods` lists them")
-    return Stated(found[0][1])
+    if len(methods) != 1:
+        raise UserError(f"{given}, which names {len(methods)} methods", "one id", "`fedaudit methods` lists them")
+    return Stated(methods[0][1])
 
 
 def _losses(grad: Callable[[int, Any], Any] | None) -> Losses | None:
@@ -159,13 +159,13 @@ def _named(method: Method, names: Mapping[str, bool], raw: Run) -> None:
     from sympy.core.function import AppliedUndef
 
     letters = {str(letter): name for letter, name in method.names.items()}
-    known = {"E", "C", "m", "T", "E_mean", "t", "k", "i", *raw, *letters}
+    recorded = {"E", "C", "m", "T", "E_mean", "t", "k", "i", *raw, *letters}
     needed: dict[str, None] = {}
     for expr in method.scalars(()):
         inside = {s for q in expr.atoms(AppliedUndef) for s in q.free_symbols}
         needed |= dict.fromkeys(sorted(str(cast("Any", q).func) for q in expr.atoms(AppliedUndef)))
         needed |= dict.fromkeys(sorted(str(s) for s in expr.atoms(Symbol) if s not in inside))
-    missing = [name for name in needed if name not in known]
+    missing = [name for name in needed if name not in recorded]
     if missing:
         meanings = {str(symbol): entry.meaning for symbol, entry in method.glossary.items()}
         said = ", ".join(f"{name} ({meanings.get(name, 'a scalar of its rules')})" for name in missing)
@@ -182,9 +182,9 @@ def _trained(
     runs: dict[str, tuple[Run, Losses | None]] = {}
     for task in tasks():
         own = replace(task, symbols={**task.symbols, **symbols})
-        made: Any = train(own)
-        if not isinstance(made, Mapping):
+        arrays: Any = train(own)
+        if not isinstance(arrays, Mapping):
             expected = "arrays by name, as `task.log().arrays()` gives them"
-            raise UserError(f"a training loop that returns {type(made).__name__}", expected, "return them")
-        runs[own.name] = {**own.told(), **cast("Run", made)}, own.losses
+            raise UserError(f"a training loop that returns {type(arrays).__name__}", expected, "return them")
+        runs[own.name] = {**own.told(), **cast("Run", arrays)}, own.losses
     return _compared(box, runs, tolerance)

@@ -45,7 +45,7 @@ def check(
 
 
 def checked(claim: Statement | str, run: Path | None, recorded: Mapping[str, Any], data: ClientData | None) -> Checked:
-    """The same, whatever the names of what was recorded are."""
+    """The answer of `check`, with what was recorded as a mapping: its names may be those of arguments of `check`."""
     from fedaudit.bounds.catalogue.discovery import given
     from fedaudit.verify.recorded.bound_check import check_bound
     from fedaudit.verify.recorded.trajectory import arrays_of, read_trajectories

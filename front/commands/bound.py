@@ -77,7 +77,7 @@ def _known(plans: Sequence[Plan], name: str) -> None:
 
 
 def _own(p: Plan, values: Mapping[str, Fraction], several: bool) -> dict[str, Fraction]:
-    """Of the values that were given, those that this statement takes, where there are several."""
+    """The values that this statement takes; of a single statement all that were given, so that a wrong name is told."""
 
     def takes(name: str) -> bool:
         try:

@@ -82,7 +82,7 @@ def _changes(old: Row | None, new: Row | None) -> Iterator[Change]:
 
 
 def _derivations(old: Row, new: Row) -> Iterator[Change]:
-    """Of the paper's own way and of every other one: what it gives, and whether all of it is proved."""
+    """Changes in what a derivation gives and in whether all of it is proved, the paper's own way first."""
     both = old.derive is not None and new.derive is not None and None not in (old.derive.ways, new.derive.ways)
     ways = [_ways(row, others=both) for row in (old, new)]
     for name in {**ways[0], **ways[1]}:

@@ -33,14 +33,14 @@ def evidence(names: Sequence[str]) -> list[str]:
         raise UserError(f"no file {odd[0]!r}", "certificates, the folder of an audit, or ids", "check the path")
     if not any(Path(name).suffix != ".py" for name in paths):
         paths.append("audit")
-    found: list[str] = []
+    files: list[str] = []
     for name in paths:
-        found += [name] if Path(name).is_file() else _inside(Path(name), wanted)
-    if not found:
+        files += [name] if Path(name).is_file() else _inside(Path(name), wanted)
+    if not files:
         raise UserError(
             f"no certificates in {', '.join(paths)}", "those of an audit", "write them with `fedaudit audit --out`"
         )
-    return found
+    return files
 
 
 def _inside(folder: Path, wanted: Sequence[str]) -> list[str]:
@@ -80,16 +80,16 @@ def exported(rows: Sequence[Row], folder: Path) -> list[Row]:
 
 def _checked(folder: Path, theorems: Sequence[Theorem]) -> Callable[[Theorem], Row]:
     """Coq's word on each theorem, or that Coq is not installed."""
-    found = compiler()
+    installed = compiler()
     names = [LIBRARY, *sorted({one.file for one in theorems})]
-    if found is None:
+    if installed is None:
         return lambda one: {
             "file": one.file,
             "theorem": one.name,
             "checked_by": None,
             "reason": "coqc is not installed",
         }
-    command, version = found
+    command, version = installed
     said: dict[str, Row] = {}
     with progress("coq", names, 1) as step:
         for name in names:

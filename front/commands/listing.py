@@ -55,7 +55,7 @@ def listed(selectors: Sequence[str]) -> list[Entry]:
 
 @cache
 def chains() -> dict[str, str]:
-    """Of every statement of the catalogue one for its whole chain: what it cites or is cited by, other readings."""
+    """Every statement of the catalogue with one that stands for its chain: citations, and readings of one print."""
     entries = {entry["id"]: entry for entry in _entries()}
     root = {name: name for name in entries}
 

@@ -36,7 +36,7 @@ def row(paper: str, method: Method) -> JsonObject:
 
 
 def full_row(paper: str, method: Method) -> JsonObject:
-    """The same of a method that was asked for by name, with all that is offered."""
+    """What `--json` prints of a method that was asked for by name: what its statements may use, too."""
     from fedaudit.verify.search import method_shapes as proposed
 
     tried = proposed.sizes(method)

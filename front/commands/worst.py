@@ -76,7 +76,7 @@ def answered(
     scale: str | None,
     solver: str | None = None,
 ) -> tuple[Statement, list[Worst]]:
-    """The same for values that are numbers, and of a statement that is at hand."""
+    """The claim that is examined, and one answer per relation, from numbers and, if it is at hand, the statement."""
     from fedaudit.bounds.catalogue.discovery import find_methods
     from fedaudit.bounds.lint.wellformed import well_formed
     from fedaudit.verify.worst.methods import asked_of, question

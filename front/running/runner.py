@@ -437,7 +437,7 @@ def _key(task: Task) -> str:
 
 
 def ended(task: Task) -> Outcome:
-    """Of a task that takes its worker down with it."""
+    """The outcome of a task that took its worker process down with it: nothing is known of the statement."""
     what = "its worker process ended"
     return Outcome(failed_row(task, f"the tool failed: {what}"), None, what)
 

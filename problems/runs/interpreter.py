@@ -35,8 +35,11 @@ def run(method: Mapping[str, Any], setup: Setup) -> Measured:
             raise fail("noise at some steps", "noise at every step where only moments are followed", "walk the run")
         if setup.moments:
             return Moments(scope).measures()
+        # Maps are of rounds: where t counts steps, or a rule is no affine map, every step is taken.
         if scope.rules.steps or not _affine(scope.rules, setup):
             return walk(scope)
+        # A map has a column per entry of the state, and finding it costs about as much as running them: with as many
+        # columns as the run has steps, the steps are taken.
         if setup.v is None and (_entries(scope.rules, setup) >= setup.T * setup.E or setup.T == 1):
             return walk(scope)
         whole = forward.server_round(scope.rules) if setup.v is None and scope.steady else None

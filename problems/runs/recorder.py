@@ -133,6 +133,7 @@ class Whole:
         """The round that was looked at stands for so many."""
         T = self.law.scope.setup.T
         for name, value in self.here.items():
+            # Each of the T rounds is picked with the same chance.
             self.total[name] = self.total.get(name, 0 * value) + rounds / T * value
 
     def inside(self, place: Place) -> None:
@@ -242,6 +243,7 @@ class RoundsTogether(Recorder):
     def closed(self, place: Place) -> None:
         setup = self.scope.setup
         n, d = setup.start.shape
+        # Many rounds at once cost few calls of the array library, and memory in proportion.
         if len(self.servers) >= max(1, SCRATCH // (n * setup.problem.C * d * (len(self.steps) or 1))):
             self.measure()
 

@@ -54,7 +54,7 @@ class End:
 
     @property
     def relation(self) -> int | None:
-        """Of several relations, which one; None where a search met it."""
+        """The number of the relation whose end it is, among several; None where a search met it."""
         return None if self.ends.by == "search" else self.ends.relation
 
     @property

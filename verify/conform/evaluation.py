@@ -285,7 +285,7 @@ def at_round(name: str, array: Array, t: int, run: Recording) -> Any:
 
 
 def local_scalars(values: Mapping[str, Any], run: Recording, t: int, k: int) -> dict[str, Any]:
-    """The same at a client, where E is its own number of local steps."""
+    """The values of scalars at local step k of round t; E is each client's own number of local steps."""
     here = {**values, "E": run.steps[t][:, None]}
     for name, array in run.scalars.items():
         if array.ndim == 2 and len(array) == run.rounds:

@@ -222,10 +222,10 @@ class _Reader:
             recorded = self.recorded("end", name, t, 0)
             if recorded is None or name not in held or name in self.data["begin"]:
                 continue
-            known = np.isfinite(recorded).all(axis=-1) & ~active
-            if known.any():
-                self.check(("idle", name), held[name], recorded, t, None, known)
-                state[name] = np.where(known[:, None], recorded, state[name])
+            idle = np.isfinite(recorded).all(axis=-1) & ~active
+            if idle.any():
+                self.check(("idle", name), held[name], recorded, t, None, idle)
+                state[name] = np.where(idle[:, None], recorded, state[name])
 
     def recorded_between(self, name: str, t: int) -> Array | None:
         """A vector before round t, where it was recorded there."""
@@ -252,12 +252,12 @@ class _Reader:
         return np.where((self.last == step)[:, None], ended, np.nan)
 
     def check(self, rule: Rule, computed: Array, recorded: Array, t: int, k: int | None, mask: Array | None) -> None:
-        known = np.isfinite(recorded)
+        compared = np.isfinite(recorded)
         if mask is not None:
-            known &= mask[:, None]
-        if not known.any():
+            compared &= mask[:, None]
+        if not compared.any():
             return
-        apart = np.where(known, np.abs(np.where(known, recorded, 0) - computed), 0)
+        apart = np.where(compared, np.abs(np.where(compared, recorded, 0) - computed), 0)
         apart = np.where(np.isnan(apart), np.inf, apart)
         scale = self.scales[rule[1]]
         worst = float(apart.max())

@@ -53,9 +53,9 @@ def _terms(data: Data, run: Recording, at: Difference, tree: Tree) -> Fit | None
     try:
         for place, recorded, rows in places_of(data, run, (at.phase, at.vector)):
             values = [np.broadcast_to(vector(part, place), recorded.shape)[rows] for part in parts]
-            known = np.isfinite(recorded[rows])
-            columns.append(np.stack([value[known] for value in values], axis=-1))
-            targets.append(recorded[rows][known])
+            finite = np.isfinite(recorded[rows])
+            columns.append(np.stack([value[finite] for value in values], axis=-1))
+            targets.append(recorded[rows][finite])
     except Unknown:
         return None
     return _solved("terms", [said(part) for part in parts], columns, targets, run, at)

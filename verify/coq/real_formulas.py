@@ -143,20 +143,20 @@ class Formulas(Forms):
         return f"INR {word(name)}" if kind in COUNTS else word(name)
 
     def _at(self, tree: Op) -> Form:
-        made = Forms._at(self, tree)
+        term = Forms._at(self, tree)
         head, *indices = map(str, tree.args)
         if len(indices) != 1 or self.domain(indices[0]) not in COUNTS:
             raise Untranslated("a quantity at another index than a letter")
-        (((key, _),),) = made.top
+        (((key, _),),) = term.top
         self.texts[key] = f"({word(head)} {word(indices[0])})"
         self.indexed.add(head)
-        return made
+        return term
 
     def _applied(self, name: str, parts: list[Form], sign: str) -> Form:
-        made = Forms._applied(self, name, parts, sign)
-        (((key, _),),) = made.top
+        term = Forms._applied(self, name, parts, sign)
+        (((key, _),),) = term.top
         self.texts[key] = self._application(name, parts)
-        return made
+        return term
 
     def _application(self, name: str, parts: list[Form]) -> str:
         if name == "power":

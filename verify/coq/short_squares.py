@@ -50,7 +50,9 @@ def _written(row: Sequence[fmpq], coordinates: Sequence[Sequence[fmpq]]) -> tupl
 
 
 def _rounded(matrix: list[list[fmpq]]) -> list[Square]:
-    """Of a definite matrix: the first precision at which what is left is diagonally dominant."""
+    """Squares with short coefficients, at the first precision at which the rest of a definite matrix is diagonally
+    dominant.
+    """
     size = len(matrix)
     for bits in count(STEP, STEP):
         room = fmpq(1, 2 ** (bits // 2))

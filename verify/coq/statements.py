@@ -87,11 +87,11 @@ class _Writer:
         steps = self._steps(proof)
         binders, arrows = self._stated()
         symbols = self._symbols().items()
-        known = [f"try match goal with H : (1 <= {word(n)})%nat |- _ => pose proof (count_positive _ H); "
+        counts = [f"try match goal with H : (1 <= {word(n)})%nat |- _ => pose proof (count_positive _ H); "
                  f"pose proof (count_at_least_one _ H) end." for n, d in symbols if d == "count"]  # fmt: skip
-        known += [f"pose proof (pos_INR {word(n)})." for n, d in symbols if d == "index"]
+        counts += [f"pose proof (pos_INR {word(n)})." for n, d in symbols if d == "index"]
         last = "repeat split; assumption."
-        body = "\n  ".join(["intros.", *known, *self._consequences(), *steps, last])
+        body = "\n  ".join(["intros.", *counts, *self._consequences(), *steps, last])
         return f"Module {name}.\nTheorem holds {binders} :\n  {arrows}.\nProof.\n  {body}\nQed.\nEnd {name}."
 
     def refutation(self, instance: Json, name: str) -> str:

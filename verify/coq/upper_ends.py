@@ -57,8 +57,8 @@ def theorem(certificate: Json, name: str) -> str:
     claim = read_claim(Node(certificate["claim"], "claim"))
     worst = programme(certificate["claim"], certificate["point"], certificate["at"])
     factor = fmpq(*map(int, str(certificate["factor"]).split("/")))
-    given = cast("Mapping[str, str]", certificate["multipliers"])
-    multipliers = {key: fmpq(*map(int, x.split("/"))) for key, x in given.items() if fmpq(*map(int, x.split("/")))}
+    texts = cast("Mapping[str, str]", certificate["multipliers"])
+    multipliers = {key: fmpq(*map(int, x.split("/"))) for key, x in texts.items() if fmpq(*map(int, x.split("/")))}
     numbers = numbered(worst, multipliers)
     rooms = {key: place for key in multipliers if (place := _room(key, len(worst.tables))) is not None}
     others = [key for key in multipliers if key not in rooms]
@@ -100,10 +100,10 @@ def numbered(worst: Programme, multipliers: Iterable[str]) -> Numbers:
 
 def _room(key: str, clients: int) -> tuple[int, int, int] | None:
     """Whose function and which two of its entries a constraint of interpolation is about."""
-    if found := re.fullmatch(r"f(\d+)_(\d+)_(\d+)", key):
-        return int(found[1]) - 1, int(found[2]), int(found[3])
-    found = re.fullmatch(r"g_(\d+)_(\d+)", key)
-    return (clients, int(found[1]), int(found[2])) if found else None
+    if place := re.fullmatch(r"f(\d+)_(\d+)_(\d+)", key):
+        return int(place[1]) - 1, int(place[2]), int(place[3])
+    place = re.fullmatch(r"g_(\d+)_(\d+)", key)
+    return (clients, int(place[1]), int(place[2])) if place else None
 
 
 def _lines(parts: Iterable[str]) -> str:

@@ -57,13 +57,13 @@ def statistics(reading: Reading, setting: Setting, seed: int, instances: int = 2
         return None
     rng = np.random.default_rng(seed_for(seed, reading.lowered.id, "statistics"))
     genome = draw(genes_of(reading, setting, shape), instances, rng)
-    known = known_table(reading, setting, shape, genome)
+    constants = known_table(reading, setting, shape, genome)
     values: Array | None = None
     settled = above = np.zeros(instances, dtype=bool)
     runs = 0
     for look, runs in enumerate(LOOKS, start=1):
         fresh, width, table = setting.sampled(
-            reading, shape, genome, known, runs - (0 if values is None else values.shape[-1]), rng
+            reading, shape, genome, constants, runs - (0 if values is None else values.shape[-1]), rng
         )
         values = fresh if values is None else np.concatenate([values, fresh], axis=-1)
         evaluator = Evaluator(table, {v: (lo, hi) for v, (lo, hi) in reading.claim["for_all"].items()})

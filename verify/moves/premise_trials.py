@@ -188,7 +188,7 @@ def _parts(statement: Statement, premise: Known) -> tuple[Any, ...]:
 
 
 def _meant(statement: Statement) -> set[Any]:
-    """Of what the paper has names for: what the statement or its method speaks of, and what any run has.
+    """The symbols and quantities that mean something here: what the statement or its method speaks of, or any run has.
 
     A symbol of another statement would be drawn like a constant that nothing determines, and it is a letter of the
     proof here. A world without a method says itself what it measures, but for numbers alone, which are all drawn.

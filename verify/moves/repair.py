@@ -198,7 +198,7 @@ def _numbers(statement: Statement) -> set[Symbol]:
 
 
 def _closed(statement: Statement) -> set[Basic]:
-    """Of an order claim about a run: what its rate is written in; the run's own values of that are not put in."""
+    """The letters in which an order claim about a run writes its rate; the run's own values are not put in for them."""
     return {s for r in statement.relations for s in r.rhs.free_symbols} if statement.form else set()
 
 

@@ -1,4 +1,4 @@
-"""The same theorem on ten clients with logistic regression: data drawn at random, a ridge, no noise.
+"""A theorem on ten clients with logistic regression: data drawn at random, a ridge, no noise.
 
 Only for claims whose assumptions such losses meet whatever the data are: smooth, with a ridge strongly convex, all
 clients in every round. What bounds the run, as G does, is measured on it.

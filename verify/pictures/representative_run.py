@@ -100,7 +100,7 @@ def portrait(reading: Reading, world: RunSetting, seed: int) -> Portrait | None:
 
 
 def portrait_at(reading: Reading, world: RunSetting, values: Values, seed: int) -> Portrait:
-    """The same at constants of one's own: sizes and constants that were given are held, the others chosen to be seen.
+    """A run to be drawn at a person's own constants: what was given is held, the rest chosen to be seen.
 
     Raises `UserError` where no such problem is admissible.
     """

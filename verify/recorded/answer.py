@@ -39,14 +39,14 @@ class Constant:
     )  # the factor that brings the bound down to the run; None: the step size rests on it, or no bound
 
     def row(self) -> dict[str, Any]:
-        found = self.estimate
+        estimate = self.estimate
         return {
             "name": self.name,
             "value": self.value,
             "source": self.source if self.covers is not None or self.source == "estimated" else "assumed",
-            "estimate": None if found is None else found.value,
-            "how": "" if found is None else found.how,
-            "kind": "" if found is None else found.kind,
+            "estimate": None if estimate is None else estimate.value,
+            "how": "" if estimate is None else estimate.how,
+            "kind": "" if estimate is None else estimate.kind,
             "covers": self.covers,
             "slack": self.slack,
         }
@@ -211,8 +211,10 @@ class Checked(Recorded):
         caption = f"{runs} in true units; {values}"
         if side.lower is not None:
             caption += f"; dashed: below the expectation in all rounds, but with chance {LEVEL:g}"
-        made = along(self.statement, side.x, f"${side.index}$", side.lhs, rhs, caption, unit(_powers(self.statement)))
-        return replace(made, extra=extra)
+        picture = along(
+            self.statement, side.x, f"${side.index}$", side.lhs, rhs, caption, unit(_powers(self.statement))
+        )
+        return replace(picture, extra=extra)
 
 
 def _blame(answer: Checked) -> str:

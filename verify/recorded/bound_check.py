@@ -52,14 +52,14 @@ def check_bound(
     runs, notes = _nonnegative(ready, runs)
     for name in runs:
         ready.known(name)
-    given = dict(values)
-    found = _by_name(statement, estimates or {})
+    by_hand = dict(values)
+    estimated = _by_name(statement, estimates or {})
     measured = _entries({name: array.mean(axis=0) for name, array in runs.items()}, first)
     length = max(array.shape[1] for array in runs.values())
     at = {index: Fraction(1 if index == "T" else first)} if index else {}
-    needed = [n.name for n in ready.missing({**measured, **given, **at})]
-    filled = {name: Fraction(repr(found[name].value)) for name in needed if name in found}
-    held = {**given, **filled}
+    needed = [n.name for n in ready.missing({**measured, **by_hand, **at})]
+    filled = {name: Fraction(repr(estimated[name].value)) for name in needed if name in estimated}
+    held = {**by_hand, **filled}
     lacking = [n for n in ready.missing({**measured, **held, **at}) if n.name not in runs]
     if lacking:
         names = " ".join(f"{n.name}=…" for n in lacking)
@@ -82,7 +82,7 @@ def check_bound(
     return Checked(
         statement,
         sides,
-        tuple(_constants(statement, walk, held, filled, found, sides)),
+        tuple(_constants(statement, walk, held, filled, estimated, sides)),
         failing,
         _is_random(statement, held),
         _seeds(runs),
@@ -279,10 +279,10 @@ def _seeds(runs: Mapping[str, Array]) -> int:
 def _is_random(statement: Statement, held: Mapping[str, Fraction]) -> bool:
     """Whether the bound is about runs with noise or sampling; no noise where its bound was given as 0."""
     for assumption in (*statement.let, *statement.implicit):
-        known = ASSUMPTIONS.get(assumption.name)
-        if known is None or known.about not in ("noise", "participation") or assumption.name == "full_participation":
+        record = ASSUMPTIONS.get(assumption.name)
+        if record is None or record.about not in ("noise", "participation") or assumption.name == "full_participation":
             continue
-        if known.about == "noise" and any(held.get(s.name) == 0 for s in _noise_bounds(statement)):
+        if record.about == "noise" and any(held.get(s.name) == 0 for s in _noise_bounds(statement)):
             continue
         return True
     return False

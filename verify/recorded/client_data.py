@@ -100,27 +100,27 @@ class ClientData:
         eigen = [np.linalg.eigvalsh(X.T @ X / len(X)) for X in self.features]
         top, low = curvature * max(e[-1] for e in eigen) + self.l2, min(e[0] for e in eigen) + self.l2
         where = "largest eigenvalue of a client's X'X/n"
-        found: dict[str, Estimate] = {}
+        estimates: dict[str, Estimate] = {}
         if self.loss == "least squares":
-            found["L"] = Estimate(float(top), where)
-            found["mu"] = Estimate(max(0.0, float(low)), "smallest eigenvalue of a client's X'X/n")
+            estimates["L"] = Estimate(float(top), where)
+            estimates["mu"] = Estimate(max(0.0, float(low)), "smallest eigenvalue of a client's X'X/n")
         else:
-            found["L"] = Estimate(float(top), f"a quarter of the {where}, and l2: no point is steeper", "at most")
-            found["mu"] = Estimate(self.l2, "l2: no point is flatter", "at least")
+            estimates["L"] = Estimate(float(top), f"a quarter of the {where}, and l2: no point is steeper", "at most")
+            estimates["mu"] = Estimate(self.l2, "l2: no point is flatter", "at least")
         own = [self._minimiser(np.eye(len(self.features))[i]) for i in range(len(self.features))]
         gamma = self.value(self.w_star) - sum(p * self._value(i, own[i]) for i, p in enumerate(self.p))
-        found["Gamma"] = Estimate(max(0.0, float(gamma)), "f* - sum p_i f_i*, from the minimisers")
+        estimates["Gamma"] = Estimate(max(0.0, float(gamma)), "f* - sum p_i f_i*, from the minimisers")
         if x is not None:
             rows = np.asarray(x, dtype=float).reshape(-1, self.features[0].shape[1])
             slopes, noises = zip(*(self._slopes(i, w) for w in rows for i in range(len(self.features))), strict=True)
             size = "a full gradient" if self.batch is None else f"a batch of {self.batch}"
-            found["G"] = Estimate(
+            estimates["G"] = Estimate(
                 float(max(slopes)), "root of the largest mean square of a gradient, at the server's models", "at least"
             )
-            found["sigma"] = Estimate(
+            estimates["sigma"] = Estimate(
                 float(max(noises)), f"largest deviation of {size}, at the server's models", "at least"
             )
-        return found
+        return estimates
 
     def _slopes(self, i: int, w: Array) -> tuple[float, float]:
         rows = self._rows(i, w) + self.l2 * w

@@ -124,6 +124,7 @@ def _moved(reading: Reading, setting: Setting, scores: Scores) -> Scores:
     genes = genes_of(reading, setting, scores.shape)
     moved = _score(reading, setting, scores.shape, jitter(genes, rows(scores.genome, close), JITTER))
     margin, later = scores.margin.copy(), scores.later.copy()
+    # A row whose moved copy is not admissible (NaN) is on the edge of a condition: it counts as tight, not as broken.
     margin[close] = np.fmin(margin[close], np.where(np.isnan(moved.margin), 0.0, moved.margin))
     later[close] = np.fmin(later[close], np.where(np.isnan(moved.later), 0.0, moved.later))
     return replace(scores, margin=margin, later=later, unmoved=(scores.margin, scores.later))
@@ -202,7 +203,7 @@ def _largest_part(evaluator: Evaluator, parts: Sequence[Tree], place: Array) -> 
 
 
 def _at_rows(x: Array, place: Array) -> Array:
-    """Of every row (n, ...) the entry at its place (n,)."""
+    """One entry of every row: of x (n, ...) the one at the row's place (n,)."""
     return x[np.arange(len(place)), place]
 
 
@@ -241,6 +242,7 @@ def _margin(op: str, lhs: Array, rhs: Array, rounding: Array) -> tuple[Array, Ar
         margin = np.where((scale > rounding) & ~drowned, margin, np.nan)
         if op == "=":  # 0 = 0 holds, and is never closer than another index or instance
             margin = np.where((small == 0) & (large == 0), -1.0, margin)
+        # A bound of 0 or less has no tightness.
         ratio = np.where((large > 0) & (scale > rounding), small / large, np.nan)
     return margin, ratio
 

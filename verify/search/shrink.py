@@ -126,14 +126,17 @@ def reduced(reading: Reading, setting: Setting, violation: Found, most: int = MO
     shape, genome = violation.scores.shape, {k: v[violation.row] for k, v in violation.scores.genome.items()}
     for n, (smaller, rest) in enumerate(islice(setting.reductions(reading, shape, genome), most), 1):
         less = Found(score(reading, setting, smaller, {k: np.asarray(v)[None] for k, v in rest.items()}), 0)
+        # The kernel has not seen it yet, so that it has to stay clear of rounding.
         if smaller.cost <= shape.cost and less.margin > BEYOND_ROUNDING:
             return reduced(reading, setting, less, most - n)
     return violation
 
 
 def _proposals(reading: Reading, setting: Setting, best: Replayed) -> Iterator[tuple[Shape, Mapping[str, Array]]]:
+    # Whole clients, dimensions and rounds first: one such step saves more replays than any rounding of numbers.
     yield from setting.reductions(reading, best.shape, best.genome)
     genes = genes_of(reading, setting, best.shape)
+    # If everything can be rounded at once, no number has to be tried alone; coarse denominators first.
     for denominator in (1, 2, 10, 100):  # everything at once
         yield best.shape, {g.name: _rounded(best.genome[g.name], denominator, g.kind) for g in genes}
     for gene in genes:

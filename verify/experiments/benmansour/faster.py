@@ -116,8 +116,10 @@ def run(seed: int, effort: float) -> Outcome:
     told = list[str]()
     for reading, rows in by_steps.items():
         counts = ", ".join(f"{row['FedAvg: rounds']} and {row['FedSoftMax: rounds']}" for row in rows)
-        seen = ", ".join(f"{part}: {'yes' if seen else 'no'}" for part, seen in zip(parts, shown(rows), strict=True))
-        told.append(f"{reading}: rounds of FedAvg and FedSoftMax {counts} for minimisers {APART} apart; {seen}")
+        answers = ", ".join(
+            f"{part}: {'yes' if holds else 'no'}" for part, holds in zip(parts, shown(rows), strict=True)
+        )
+        told.append(f"{reading}: rounds of FedAvg and FedSoftMax {counts} for minimisers {APART} apart; {answers}")
     printed, *others = READINGS
     under = tuple(reading for reading in others if all(shown(by_steps[reading])))
     rows = tuple(row for rows in by_steps.values() for row in rows)

@@ -26,6 +26,7 @@ from .output import complain, print_json
 if TYPE_CHECKING:
     from fedaudit.bounds.language.statement import Statement
     from fedaudit.verify.certify.sandbox import Limit
+    from fedaudit.verify.results.row import WrittenProof
 
 __all__ = ["HELP", "PICTURES", "RUNS", "main", "parser"]
 
@@ -240,19 +241,23 @@ def _prove(arguments: argparse.Namespace) -> int:
     chosen = well_formed(arguments.selectors)
     if out is not None and len(chosen) != 1:
         raise UserError(f"--out with {len(chosen)} statements", "one statement", "name it as `fedaudit list` does")
-    known, rows = catalogue(chosen), list[dict[str, object]]()
+    known = catalogue(chosen)
+    rows: list[proving.Row] = []
+    ways: list[Sequence[WrittenProof]] = []
     with progress("prove", [one.id for one in chosen], 1) as step:
         for n, statement in enumerate(chosen):
             begun(statement.id)
-            row, file = proving.sought(statement, known, budget or proving.SECONDS)
+            row, written, file = proving.sought(statement, known, budget or proving.SECONDS)
             if out is not None and file is not None:
                 proving.kept(row, file, out)
             rows.append(row)
+            ways.append(written)
             step(statement.id, n + 1, len(chosen))
     if arguments.json:
         print_json(rows)
     else:
-        print(proving.as_text(rows))
+        for row, written in zip(rows, ways, strict=True):
+            proving.show(row, written)
     if out is not None and rows[0]["certificate"] is None:
         print(f"fedaudit: {out} was not written: there is no proof", file=sys.stderr)
         return 1

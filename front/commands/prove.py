@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +12,7 @@ from fedaudit.output import Json, JsonObject
 if TYPE_CHECKING:
     from fedaudit.bounds.language.derivation import Known
     from fedaudit.bounds.language.statement import Statement
+    from fedaudit.verify.results.row import WrittenProof
 
 Row = JsonObject
 SECONDS = 30.0
@@ -42,13 +43,15 @@ def arguments(sub: argparse.ArgumentParser) -> None:
     sub.add_argument("--out", metavar="FILE", help="file for the proof, of one statement that is proved")
 
 
-def sought(statement: Statement, known: Mapping[str, Statement], budget: float) -> tuple[Row, Json | None]:
-    """The row of one statement, and the proof file that the kernel accepted."""
+def sought(
+    statement: Statement, known: Mapping[str, Statement], budget: float
+) -> tuple[Row, Sequence[WrittenProof], Json | None]:
+    """The row of one statement, its proof line by line, and the proof file that the kernel accepted."""
     from fedaudit.verify.prover.finder import Found, search
 
     outcome = search(statement, budget)
     row = outcome.row() | {"premises": list(_premises(statement, known))}
-    return row, outcome.file if isinstance(outcome, Found) else None
+    return (row, outcome.written(), outcome.file) if isinstance(outcome, Found) else (row, (), None)
 
 
 def kept(row: Row, file: Json, out: Path) -> None:
@@ -105,22 +108,22 @@ def _completed(statement: Statement, premise: Known, conditions: Any) -> Row:
 # --- as text ----------------------------------------------------------------------------------------------------------
 
 
-def as_text(rows: list[Row]) -> str:
-    return "\n".join(line for row in rows for line in _lines(row))
+def show(row: Row, ways: Sequence[WrittenProof]) -> None:
+    """What was found for one statement, for people."""
+    from .tables import proofs
 
-
-def _lines(row: Row) -> Iterator[str]:
     if row["status"] == "not-found":
-        yield f"{row['id']}: no proof was found, which does not say that it is false: {row['why']}"
-        yield f"  {_tried(row['tried'])}"
+        print(f"{row['id']}: no proof was found, which does not say that it is false: {row['why']}")
+        print(f"  {_tried(row['tried'])}")
     else:
-        yield f"{row['id']}: {_verdict(row)}"
-        yield from (f"  where {name}" for name in row["names"])
-        for step in row["steps"]:
-            yield f"  {step['step']}. {step['says']}"
-            yield f"     by {step['because']}"
-            for premise in step["premises"]:
-                yield from _premise_lines(premise)
+        print(f"{row['id']}: {_verdict(row)}")
+        proofs(ways)
+    for line in _below(row):
+        print(line)
+
+
+def _below(row: Row) -> Iterator[str]:
+    """Premises that had no multipliers, and where the proof is."""
     for premise in row["premises"]:
         yield from _open_lines(row["id"], premise)
     if row["certificate"] is not None:
@@ -142,14 +145,6 @@ def _tried(tried: list[Row]) -> str:
         return "nothing of what is claimed is of a form that is searched for"
     atoms, gens, degree = (max(one[name] for one in tried) for name in ("atoms", "generators", "degree"))
     return f"tried {len(tried)} times, with up to {atoms} atoms, {gens} generators and products of degree {degree}"
-
-
-def _premise_lines(premise: Row) -> Iterator[str]:
-    yield f"       premise, {premise['because']}: {premise['says']}"
-    if premise["identity"]:
-        yield "         both sides are equal, by the rules of the method"
-    for one in premise["by"]:
-        yield f"         {one['multiplier']} times: {one['atom']}"
 
 
 def _open_lines(name: str, premise: Row) -> Iterator[str]:

@@ -21,10 +21,10 @@ from fedaudit.figures.words.proof_sentences import plain_formula, plain_sentence
 from fedaudit.figures.words.sizes import line
 from fedaudit.verify.results.file_names import lines_trusted
 from fedaudit.verify.results.json_fields import Json
-from fedaudit.verify.results.row import DerivedPart, Ends, Held, Move, Row
+from fedaudit.verify.results.row import DerivedPart, Ends, Held, Move, Row, WrittenProof
 from fedaudit.verify.results.tried_sizes import Size
 
-__all__ = ["COLOURS", "broken_without", "certified", "said", "summary", "table"]
+__all__ = ["COLOURS", "broken_without", "certified", "proofs", "said", "summary", "table"]
 
 T = TypeVar("T")
 
@@ -66,7 +66,7 @@ def table(move: str, rows: Sequence[Row]) -> None:
         if reason and (row.outcome == "undecided" or _instances(row) == 0):
             out.print(escape(f"{row.id}: {reason}"), style="dim", soft_wrap=True)
     if len(rows) == 1 and not rows[0].verdict and rows[0].derive:
-        _proofs(rows[0].derive)
+        _derivation(rows[0].derive)
     if len(rows) == 1 and (said := lead(_worst(rows[0]), rows[0].is_broken)):
         out.print(escape(said), soft_wrap=True)
     for row in rows:
@@ -128,10 +128,10 @@ def _worst(row: Row) -> tuple[Ends, ...]:
     return row.hunt.worst if row.hunt else ()
 
 
-def _proofs(derived: DerivedPart) -> None:
-    """The proof that decides, then the printed one, line by line; and what is taken by hand."""
+def proofs(ways: Sequence[WrittenProof]) -> None:
+    """The proof that decides, then the printed one, line by line."""
     out = console()
-    for way in derived.written:
+    for way in ways:
         broken = any(one.status for one in way.lines)
         out.print()
         out.print(HEADINGS[way.role] if broken or way.role == "decides" else "The printed proof", style="bold")
@@ -145,6 +145,12 @@ def _proofs(derived: DerivedPart) -> None:
             _hanging("      ", f"{under}{plain_sentence(one.by)}{where}", "dim")
             if one.status:
                 _hanging("      ", f"{LINE_STATUS[one.status]}{f': {one.why}' if one.why else ''}", "bold red")
+
+
+def _derivation(derived: DerivedPart) -> None:
+    """The proofs, then what is taken by hand."""
+    out = console()
+    proofs(derived.written)
     lines = [f"by hand: {premise}" for premise in derived.premises]
     if derived.proved:
         lines.append(" and ".join(["proved from the assumptions", *derived.proved_from]))

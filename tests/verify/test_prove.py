@@ -138,8 +138,8 @@ def test_the_command_prints_numbered_steps_and_writes_the_proof(
     assert main(["prove", "classic/gd-fall", "--out", str(file)]) == 0
     out = capsys.readouterr().out
     assert "classic/gd-fall: proved: the kernel accepts" in out
-    assert "  1. h*(1 - h/2)*grad2(0)/L <= level(0) - level(1)" in out
-    assert "1 times: f lies below its parabola" in out
+    assert "(1)   h/L (1 - h/2) ‖∇ f(x_0)‖^2 ≤ f(x_0) - f(x_1)" in out
+    assert "smoothness of f_i at x and x - h/L ∇ f_i(x)" in out
     assert json.loads(file.read_text())["format"] == "fedaudit-proof/2"
     assert main(["certify", str(file)]) == 0
 

@@ -18,12 +18,14 @@ from fedaudit.bounds.proofs.derivation_check import Derived, derive
 from fedaudit.bounds.proofs.statement_view import view
 from fedaudit.errors import UserError
 from fedaudit.verify.moves.kernel_proof import Proof, Unproved, prove
+from fedaudit.verify.results.json_fields import write
+from fedaudit.verify.results.proof_text import written_ways
+from fedaudit.verify.results.row import WrittenProof
 
 from .attempts import Attempts, FoundArgument, Spent, Tried
 from .direct import by_lines_alone, by_one_premise
 from .local_growth import by_growth
 from .potential_proof import by_potential
-from .proof_words import names_of, told
 
 KINDS = ("inequality", "identity")
 
@@ -51,6 +53,11 @@ class Found:
     def trusted(self) -> tuple[str, ...]:
         return self.decision.trusted if isinstance(self.decision, Proof) else ()
 
+    def written(self) -> tuple[WrittenProof, ...]:
+        """The proof, line by line, in the words in which `derive` tells one."""
+        (derivation,) = self.statement.follows_from
+        return written_ways(self.statement, {self.statement.id: self.statement}, self.derived.steps, derivation.cites)
+
     def row(self) -> dict[str, Any]:
         return {
             "id": self.statement.id,
@@ -58,8 +65,7 @@ class Found:
             "lacks": self.decision.reason if isinstance(self.decision, Unproved) else None,
             "trusted": list(self.trusted),
             "rules": dict(self.decision.accepted.rules) if isinstance(self.decision, Proof) else {},
-            "names": names_of(self.argument),
-            "steps": told(self.argument),
+            "written": [write(way) for way in self.written()],
             "tried": [one.row() for one in self.tried],
             "certificate": None,
         }

@@ -420,7 +420,7 @@ def _ordered(statement: Statement) -> list[Boolean]:
     ]
 
 
-def _fixed(statement: Statement) -> dict[str, tuple[tuple[str, ...], Any, str]]:
+def _fixed(statement: Statement) -> dict[str, tuple[tuple[str, ...], Expr, str]]:
     """What the statement and its method fix: the indices, the value, and both as text."""
     formulas = {} if isinstance(statement.method, str) else dict(statement.method.formulas)
     return {

@@ -21,7 +21,7 @@ from fractions import Fraction
 from functools import lru_cache, reduce
 from itertools import product
 from math import prod
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from sympy import (
     Add,
@@ -51,6 +51,9 @@ from ..formulas.lowering import NO_NUMBERS
 from ..language.statement import Statement
 from .decision import RLIMIT, Decision, proved
 from .sample_points import conjuncts
+
+if TYPE_CHECKING:
+    import z3
 
 MOST_CASES = 512  # signs of parameters that may be 0 or negative
 Role = Literal["fixed", "grows", "vanishes"]
@@ -100,7 +103,7 @@ class MayVanish(Exception):
         self.difference = difference
 
 
-def _context() -> Any:
+def _context() -> z3.Context:
     import z3
 
     return z3.Context()
@@ -113,11 +116,13 @@ class Exponents:
     given: tuple[Boolean, ...]
     fixed: frozenset[Symbol]
     positive: tuple[Expr, ...] = ()  # differences taken to be positive in this case
-    names: dict[Basic, Any] = field(default_factory=dict[Basic, Any])
-    relations: list[Any] = field(default_factory=list[Any])
-    context: Any = field(default_factory=_context)  # of its own: what z3 finds does not depend on what it did before
+    names: dict[Basic, z3.ArithRef] = field(default_factory=dict[Basic, "z3.ArithRef"])
+    relations: list[z3.BoolRef] = field(default_factory=list["z3.BoolRef"])
+    context: z3.Context = field(
+        default_factory=_context
+    )  # of its own: what z3 finds does not depend on what it did before
 
-    def of(self, expr: Any) -> Any:
+    def of(self, expr: Expr) -> z3.ArithRef:
         """The exponent of `expr`, a z3 term."""
         import z3
 
@@ -146,7 +151,7 @@ class Exponents:
             return _lesser(z3.RealVal(0, ctx=self.context), self.of(expr.args[0]))
         return self._parameter(expr)
 
-    def _symbol(self, symbol: Symbol) -> Any:
+    def _symbol(self, symbol: Symbol) -> z3.ArithRef:
         import z3
 
         if symbol in self.fixed:
@@ -161,14 +166,14 @@ class Exponents:
                 self.relations.append(self.names[symbol] >= 0)
         return self.names[symbol]
 
-    def _product(self, expr: Any) -> Any:
+    def _product(self, expr: Mul) -> z3.ArithRef:
         """Two factors that are negative make a positive one."""
         signed = [(arg, isinstance(arg, Add | Rational) and self._proved(Lt, arg)) for arg in expr.args]
         if sum(negative for _, negative in signed) % 2:
             raise Unclear(f"{expr} is not positive")
         return reduce(lambda a, b: a + b, (self.of(-arg if negative else arg) for arg, negative in signed))
 
-    def _sum(self, expr: Any) -> Any:
+    def _sum(self, expr: Add) -> z3.ArithRef:
         import z3
 
         negative = [a for a in expr.args if a.as_coeff_Mul()[0] < 0]
@@ -189,7 +194,7 @@ class Exponents:
         self.relations.append(reduce(_greater, whole) == reduce(_greater, [parameter, *parts]))
         return parameter
 
-    def _parameter(self, expr: Any) -> Any:
+    def _parameter(self, expr: Expr) -> z3.ArithRef:
         """A positive parameter of its own."""
         import z3
 
@@ -201,7 +206,7 @@ class Exponents:
             self.names[expr] = z3.Real(f"part {len(self.names)}", ctx=self.context)
         return self.names[expr]
 
-    def _proved(self, relation: Any, expr: Any) -> bool:
+    def _proved(self, relation: type[Lt | Gt | Ge], expr: Expr) -> bool:
         """Whether the expression is in this relation to 0."""
         if expr.is_extended_real is False:
             raise Unclear(f"{expr} is no real number")
@@ -210,17 +215,17 @@ class Exponents:
 
 
 @lru_cache(maxsize=1024)
-def _factored(expr: Any) -> Any:
+def _factored(expr: Expr) -> Expr:
     return factor(expr)
 
 
-def _greater(a: Any, b: Any) -> Any:
+def _greater(a: z3.ArithRef, b: z3.ArithRef) -> z3.ArithRef:
     import z3
 
     return z3.If(a >= b, a, b)
 
 
-def _lesser(a: Any, b: Any) -> Any:
+def _lesser(a: z3.ArithRef, b: z3.ArithRef) -> z3.ArithRef:
     import z3
 
     return z3.If(a <= b, a, b)
@@ -263,7 +268,7 @@ def _decide(statement: Statement, relation: Relational) -> Decision:
 
 def _cases(
     roles: Roles, signed: Sequence[Symbol], given: Sequence[Boolean]
-) -> Iterator[tuple[dict[Symbol, Any], list[Boolean]]]:
+) -> Iterator[tuple[dict[Symbol, Expr], list[Boolean]]]:
     """The signs that these parameters may have under the conditions, as values, with the conditions at those."""
     options = [roles.signs(s) for s in signed]
     if prod(map(len, options)) > MOST_CASES:
@@ -275,7 +280,7 @@ def _cases(
             yield values, [c for c in conditions if c is not true]
 
 
-def _at(formula: Any, values: Mapping[Symbol, Any]) -> Any:
+def _at(formula: Any, values: Mapping[Symbol, Expr]) -> Any:
     """The formula at these values; a relation or a maximum of what is no number makes sympy raise."""
     try:
         return formula.subs(values)
@@ -305,7 +310,7 @@ def unmoved(statement: Statement) -> list[tuple[tuple[Symbol, ...], tuple[Boolea
 
 def _may_move(roles: Roles, symbols: Sequence[Symbol], given: Sequence[Boolean]) -> bool:
     """Whether the conditions, as far as they are understood, leave a path along which these parameters move."""
-    touched: set[Any] = {s for c in given for s in c.free_symbols if not s.is_positive}
+    touched: set[Symbol] = {s for c in given for s in c.free_symbols if not s.is_positive}
     signed = sorted(touched | set(symbols), key=str)
     try:
         return any(
@@ -315,7 +320,7 @@ def _may_move(roles: Roles, symbols: Sequence[Symbol], given: Sequence[Boolean])
         return True
 
 
-def _path(roles: Roles, symbols: Sequence[Symbol], case: Mapping[Symbol, Any], given: Sequence[Boolean]) -> bool:
+def _path(roles: Roles, symbols: Sequence[Symbol], case: Mapping[Symbol, Expr], given: Sequence[Boolean]) -> bool:
     import z3
 
     exponents = Exponents(tuple(given), roles.fixed)
@@ -327,7 +332,7 @@ def _path(roles: Roles, symbols: Sequence[Symbol], case: Mapping[Symbol, Any], g
     return str(solver.check()) != "unsat"
 
 
-def escape(lhs: Any, rhs: Any, given: Sequence[Boolean]) -> dict[Basic, Fraction] | None:
+def escape(lhs: Expr, rhs: Expr, given: Sequence[Boolean]) -> dict[Basic, Fraction] | None:
     """Powers of n for the parameters along which lhs/rhs may be unbounded, or None; only a proposal, to be tried."""
     import z3
 
@@ -345,7 +350,7 @@ def escape(lhs: Any, rhs: Any, given: Sequence[Boolean]) -> dict[Basic, Fraction
     return {s: Fraction(str(model.eval(u, model_completion=True))) for s, u in exponents.names.items()}
 
 
-def _limit(solver: Any, exponents: Exponents, given: Sequence[Boolean]) -> None:
+def _limit(solver: z3.Solver, exponents: Exponents, given: Sequence[Boolean]) -> None:
     """What the conditions say about the exponents, where it is understood."""
     for condition in (c for c in given if isinstance(c, Le | Lt | Eq)):
         try:
@@ -356,7 +361,7 @@ def _limit(solver: Any, exponents: Exponents, given: Sequence[Boolean]) -> None:
     solver.add(*exponents.relations)
 
 
-def _moving(exponents: Exponents, roles: Roles) -> Iterator[Expr]:
+def _moving(exponents: Exponents, roles: Roles) -> Iterator[z3.ArithRef]:
     """The exponents of all that moves, up or down, each with the sign that it tends to infinity with."""
     yield from (exponents.of(s) for s in roles.grows)
     yield from (-exponents.of(s) for s in roles.vanishes)
@@ -374,10 +379,10 @@ def _falls(side: Expr, symbol: Symbol) -> bool:
 
 def _bounded(
     roles: Roles,
-    lhs: Any,
-    rhs: Any,
+    lhs: Expr,
+    rhs: Expr,
     given: Sequence[Boolean],
-    positive: tuple[Any, ...],
+    positive: tuple[Expr, ...],
     strict: bool = False,
 ) -> Decision:
     import z3

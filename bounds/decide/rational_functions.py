@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
 
 from flint import fmpz_mpoly, fmpz_mpoly_ctx
 from sympy import Add, Expr, Indexed, Integer, Mul, Poly, Pow, Rational, Symbol, cancel, factor_list, together
@@ -32,11 +31,11 @@ class _Other(Exception):
 class _Ring:
     """Integer polynomials in some symbols and quantities, in sympy's order."""
 
-    symbols: tuple[Any, ...]
+    symbols: tuple[Expr, ...]
     context: fmpz_mpoly_ctx
-    generators: dict[Any, fmpz_mpoly]
+    generators: dict[Expr, fmpz_mpoly]
 
-    def expr(self, polynomial: fmpz_mpoly) -> Any:
+    def expr(self, polynomial: fmpz_mpoly) -> Expr:
         """The polynomial, multiplied out, as sympy writes it."""
         return Add(
             *(
@@ -149,21 +148,13 @@ def over_common(expr: Expr) -> tuple[Expr, Expr]:
     return Mul(*kept, ring.expr(top)), ring.expr(below)
 
 
-def _factored(polynomial: Expr) -> Any:
-    return factor_list(polynomial)
-
-
 def _without_positive_factor(numerator: Expr) -> Expr:
-    symbols = sorted(numerator.free_symbols, key=_place)
+    symbols = sorted(numerator.free_symbols, key=lambda symbol: symbol.sort_key())
     if not symbols:
         return numerator
     (powers, poly) = Poly(numerator, *symbols).terms_gcd()
     kept = [s**k for s, k in zip(symbols, powers, strict=True) if k and not s.is_positive]
     return Mul(*kept, poly.as_expr())
-
-
-def _place(symbol: Expr) -> Any:
-    return symbol.sort_key()
 
 
 def vanishes(expr: Expr) -> bool:
@@ -175,16 +166,16 @@ def vanishes(expr: Expr) -> bool:
         return bool(difference == 0 or cancel(difference) == 0)
 
 
-def factors_of(polynomial: Expr) -> tuple[Any, list[tuple[Any, int]]]:
+def factors_of(polynomial: Expr) -> tuple[Expr, list[tuple[Expr, int]]]:
     """`factor_list`: a number, and irreducible factors with their powers."""
     try:
         ring, (top, below) = _quotient(polynomial)
     except _Other:
-        return _factored(polynomial)
+        return factor_list(polynomial)
     if not below.is_one():
-        return _factored(polynomial)
+        return factor_list(polynomial)
     number, parts = top.factor()
-    return int(number), [(ring.expr(part), int(power)) for part, power in parts]
+    return Integer(int(number)), [(ring.expr(part), int(power)) for part, power in parts]
 
 
 def never_negative(polynomial: Expr, least: Mapping[Expr, Expr]) -> bool:

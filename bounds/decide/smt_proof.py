@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from functools import lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, overload
 
 from sympy import (
     Basic,
@@ -27,6 +27,9 @@ from sympy.logic.boolalg import And, Boolean, Implies, Not, Or, false, true
 from ..formulas.evaluator import Point
 from .rational_functions import factors_of, never_negative, over_common, vanishes
 from .smt_encoding import Abstraction, Unsupported
+
+if TYPE_CHECKING:
+    import z3
 
 RLIMIT = 1_000_000  # z3's own count of work, so that a verdict does not depend on the machine
 
@@ -52,8 +55,8 @@ class Proof:
         self._claim_obligations += self.table.always
         self.bare = bare
         self.undefined = ""
-        self._symbols: dict[Symbol, Any] = {}
-        self._terms: dict[Expr, Any] = {}
+        self._symbols: dict[Symbol, z3.ArithRef] = {}
+        self._terms: dict[Expr, z3.ArithRef] = {}
         self._signs: dict[Expr, int | None] = {}
         self._started = False
 
@@ -137,7 +140,7 @@ class Proof:
         self._started = True
         self._context = z3.Context()
         self._arithmetic = z3.Tactic("qfnra-nlsat", ctx=self._context)
-        self._base: list[Any] = []
+        self._base: list[z3.BoolRef] = []
         for formula in [*self.table.axioms, *self.given, self.claim]:
             for symbol in sorted(formula.free_symbols, key=lambda s: s.sort_key()):
                 self._variable(symbol)
@@ -178,12 +181,12 @@ class Proof:
         encoded = self._encode(Not(condition), lazy=True)
         return encoded is not None and self._check(encoded, SIDE_RLIMIT) == "unsat"
 
-    def _check(self, formula: Any, rlimit: int) -> str:
+    def _check(self, formula: z3.BoolRef, rlimit: int) -> str:
         """Asked of z3's arithmetic alone first: that mostly suffices, and the other engines take longer to set up."""
         outcome = self._asked(self._arithmetic.solver(), formula, FIRST_RLIMIT)
         return self._engines(formula, rlimit)[0] if outcome == "unknown" else outcome
 
-    def _engines(self, formula: Any, rlimit: int) -> tuple[str, Any]:
+    def _engines(self, formula: z3.BoolRef, rlimit: int) -> tuple[str, z3.Solver | None]:
         """The first answer of one of them, and the solver that has the model of a "sat"."""
         import z3
 
@@ -194,12 +197,12 @@ class Proof:
                 return outcome, solver
         return "unknown", None
 
-    def _asked(self, solver: Any, formula: Any, rlimit: int) -> str:
+    def _asked(self, solver: z3.Solver, formula: z3.BoolRef, rlimit: int) -> str:
         solver.set("rlimit", rlimit)
         solver.add(*self._base, formula)
         return str(solver.check())
 
-    def _variable(self, symbol: Symbol) -> Any:
+    def _variable(self, symbol: Symbol) -> z3.ArithRef:
         import z3
 
         if symbol not in self._symbols:
@@ -216,7 +219,11 @@ class Proof:
                 self._base.append(variable <= 0)
         return self._symbols[symbol]
 
-    def _encode(self, formula: Boolean, *, lazy: bool = False, assumed: bool = False) -> Any:
+    @overload
+    def _encode(self, formula: Boolean, *, assumed: bool = False) -> z3.BoolRef: ...
+    @overload
+    def _encode(self, formula: Boolean, *, lazy: bool, assumed: bool = False) -> z3.BoolRef | None: ...
+    def _encode(self, formula: Boolean, *, lazy: bool = False, assumed: bool = False) -> z3.BoolRef | None:
         """A Boolean combination of relations; None when `lazy` and a denominator's sign is not known yet."""
         import z3
 
@@ -226,8 +233,9 @@ class Proof:
             formula = formula.reversed
         if isinstance(formula, Relational):
             return self._relation(formula, lazy, assumed)
-        parts = [self._encode(part, lazy=lazy, assumed=assumed) for part in formula.args]
-        if None in [p if p is None else 0 for p in parts]:
+        encoded = [self._encode(part, lazy=lazy, assumed=assumed) for part in formula.args]
+        parts = [part for part in encoded if part is not None]
+        if len(parts) < len(encoded):
             return None
         match formula:
             case And():
@@ -237,11 +245,11 @@ class Proof:
             case Not():
                 return z3.Not(parts[0])
             case Implies():
-                return z3.Implies(*parts)
+                return z3.Implies(parts[0], parts[1])
             case _:
                 raise Unsupported(f"got {formula}, expected and, or, not")
 
-    def _relation(self, relation: Relational, lazy: bool, assumed: bool) -> Any:
+    def _relation(self, relation: Relational, lazy: bool, assumed: bool) -> z3.BoolRef | None:
         """Denominators cleared by their sign. An assumption whose denominator may vanish says nothing there."""
         import z3
 
@@ -287,12 +295,12 @@ class Proof:
             self._signs[denominator] = sign
         return self._signs[denominator]
 
-    def _polynomial(self, expr: Expr) -> Any:
+    def _polynomial(self, expr: Expr) -> z3.ArithRef:
         if expr not in self._terms:
             self._terms[expr] = self._term(expr)
         return self._terms[expr]
 
-    def _term(self, expr: Expr) -> Any:
+    def _term(self, expr: Expr) -> z3.ArithRef:
         import z3
 
         match expr:
@@ -301,9 +309,9 @@ class Proof:
             case Symbol():
                 return self._variable(expr)
             case Pow() if isinstance(expr.exp, Integer) and int(expr.exp) > 0:
-                base, term = self._polynomial(expr.base), None
-                for _ in range(int(expr.exp)):
-                    term = base if term is None else term * base
+                base = term = self._polynomial(expr.base)
+                for _ in range(int(expr.exp) - 1):
+                    term = term * base
                 return term
             case _ if expr.is_Add or expr.is_Mul:
                 parts = [self._polynomial(part) for part in expr.args]
@@ -315,7 +323,7 @@ class Proof:
                 raise Unsupported(f"got {expr}, expected a polynomial")
 
 
-def _compared(relation: Relational, difference: Any) -> Any:
+def _compared(relation: Relational, difference: z3.ArithRef) -> z3.BoolRef:
     """The relation, of a z3 term that is its right side minus its left side."""
     match relation:
         case Le():

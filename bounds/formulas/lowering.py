@@ -56,7 +56,7 @@ _UNARY: dict[type, str] = {exp: "exp", log: "log", Abs: "abs", erf: "erf"}
 _LOGIC: dict[type, str] = {And: "and", Or: "or", Not: "not"}
 NO_NAMES: Mapping[Basic, str] = {}
 # values of formulas that are no real numbers
-NO_NUMBERS: tuple[Any, ...] = (cast("Any", S).ImaginaryUnit, S.NaN, S.Infinity, S.NegativeInfinity, S.ComplexInfinity)
+NO_NUMBERS: tuple[Expr, ...] = (cast("Any", S).ImaginaryUnit, S.NaN, S.Infinity, S.NegativeInfinity, S.ComplexInfinity)
 
 
 def tree(expr: Basic, names: Mapping[Basic, str] = NO_NAMES) -> Tree:

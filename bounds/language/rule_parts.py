@@ -149,7 +149,7 @@ def as_number(value: Any) -> Number:
     raise UserError(what, "a number of the run such as norm2(x), f(x) or inner(x, y)", "write one of them")
 
 
-def as_scalar(value: Any) -> Any:
+def as_scalar(value: Any) -> Expr:
     """A number or a formula as sympy's; raises `UserError`."""
     if isinstance(value, Vector | Number):
         raise UserError("got a product of two vectors, expected a scalar and a vector; do: use inner(x, y)")

@@ -367,7 +367,7 @@ class Statement:
         return SERVICES.bound_table(self, values)
 
 
-def _written_out(expr: Any, where: tuple[tuple[Any, Any], ...], *, decided: bool) -> Any | None:
+def _written_out(expr: Any, where: tuple[tuple[Any, Any], ...], *, decided: bool) -> Expr | None:
     """`expr` without the names on the left; None if they go in circles."""
     used = _used(expr, where)
     if not used or not _is_relation(expr):
@@ -381,9 +381,9 @@ def _is_relation(expr: object) -> bool:
 
 
 @lru_cache(maxsize=16384)
-def _used(expr: Any, where: tuple[tuple[Any, Any], ...]) -> tuple[tuple[Any, Any], ...]:
+def _used(expr: Any, where: tuple[tuple[Any, Any], ...]) -> tuple[tuple[Expr, Expr], ...]:
     """The definitions that `expr` uses, or that these use."""
-    definitions: dict[Any, Any] = {}
+    definitions: dict[Expr, Expr] = {}
     waiting = [expr]
     while waiting:
         part = waiting.pop()
@@ -394,7 +394,7 @@ def _used(expr: Any, where: tuple[tuple[Any, Any], ...]) -> tuple[tuple[Any, Any
 
 
 @lru_cache(maxsize=16384)
-def _put_in(expr: Any, where: tuple[tuple[Any, Any], ...]) -> Any | None:
+def _put_in(expr: Any, where: tuple[tuple[Any, Any], ...]) -> Expr | None:
     for _ in range(len(where) + 1):
         used = {name: value for name, value in where if expr.has(name)}
         step = with_values(expr, used, at_once=False) if used else expr

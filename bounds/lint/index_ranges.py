@@ -52,7 +52,7 @@ def _formulas(statement: Statement, method: Method, spans: Spans) -> Iterator[tu
             yield assumption.means, tuple((v, sympify(low), sympify(high)) for v, low, high in assumption.for_all)
 
 
-def _reads(expr: Any, spans: Spans) -> Iterator[tuple[Any, Spans]]:
+def _reads(expr: Any, spans: Spans) -> Iterator[tuple[Expr, Spans]]:
     """Every quantity at its indices, with the ranges of those that are in scope there."""
     if isinstance(expr, AppliedUndef | Indexed):
         yield expr, spans
@@ -142,7 +142,7 @@ def _within(value: Expr, one: Range) -> bool:
     return bool(value.is_integer and (value - one.first).is_nonnegative and (one.last - value).is_nonnegative)
 
 
-def _example(statement: Statement, method: Method, spans: Spans, value: Any, one: Range) -> dict[Any, Any] | None:
+def _example(statement: Statement, method: Method, spans: Spans, value: Any, one: Range) -> dict[Expr, Expr] | None:
     """A size that `when` allows, and indices, at which the value is no place of the run."""
     for point in _points(
         statement, method, (value, one.first, one.last, *(end for _, *ends in spans for end in ends)), spans

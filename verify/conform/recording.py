@@ -89,7 +89,7 @@ def read_file(path: Path) -> dict[str, Any]:
 
 def _json(path: Path) -> dict[str, Any]:
     try:
-        raw: Any = json.loads(path.read_text("utf-8"))
+        raw: object = json.loads(path.read_text("utf-8"))
     except (OSError, ValueError, RecursionError) as error:
         raise UserError(f"{path}, which is no JSON", "an object of numbers and lists", "write it again") from error
     if not isinstance(raw, dict):
@@ -97,7 +97,7 @@ def _json(path: Path) -> dict[str, Any]:
     return {str(name): value for name, value in cast("dict[Any, Any]", raw).items()}
 
 
-def recording_of(raw: Mapping[str, Any], names: Mapping[str, bool], losses: Losses | None = None) -> Recording:
+def recording_of(raw: Mapping[str, object], names: Mapping[str, bool], losses: Losses | None = None) -> Recording:
     """A recording from arrays by name. `names`: the vectors of the method, and whether each is the server's."""
     data = {name: _numbers(name, value) for name, value in raw.items() if name != "arrays"}
     server = [name for name, whose in names.items() if whose and name in data]
@@ -203,7 +203,7 @@ def _weights(data: Mapping[str, Array], C: int) -> Array:
     return raw / raw.sum()
 
 
-def _blocks(raw: Any, d: int) -> dict[str, slice]:
+def _blocks(raw: object, d: int) -> dict[str, slice]:
     """The coordinates of each named array of a model; the whole is one where nothing is said."""
     if raw is None:
         return {"model": slice(0, d)}

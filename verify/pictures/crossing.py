@@ -225,7 +225,7 @@ def _numbers(instance: Instance) -> Iterator[tuple[str, Callable[[Fraction], Ins
             yield f"the {part}", lambda x, part=part: {**instance, part: _times(instance[part], x)}
 
 
-def _times(value: Any, x: Fraction) -> Any:
+def _times(value: Any, x: Fraction) -> object:
     """Returns JSON data with all its rationals times x."""
     if isinstance(value, dict):
         return {k: _times(v, x) for k, v in cast("JsonObject", value).items()}

@@ -116,7 +116,7 @@ def reach_of(frame: Frame, statement: Statement) -> Reach | None:
     return Reach(frame, statement, now, later, _scale(frame, statement))
 
 
-def _written(value: Any, frame: Frame) -> Any:
+def _written(value: Any, frame: Frame) -> Expr:
     for own, chosen in frame.chosen.items():
         value = value.subs(own, chosen) if hasattr(value, "subs") else value
     return value
@@ -272,7 +272,7 @@ def _squares(reach: Reach, points: Sequence[Vector], steep: Sequence[Vector], wh
             yield _one(Square((grad(x) - mean(grad(x))) / reach.scale, "mean")), LENGTH2
 
 
-def _pure(reach: Reach) -> list[Any]:
+def _pure(reach: Reach) -> list[Expr]:
     """Numbers without dimension in the method's rules and in the steps that are chosen."""
     glossary = reach.frame.method.glossary
     scalars = (*reach.frame.method.scalars(()), *reach.frame.chosen.values())

@@ -55,7 +55,7 @@ class Equation:
     shared: Mapping[int, Expr]
     bundles: tuple[Bundle, ...]
     multipliers: tuple[tuple[Any, ...], ...]
-    times: Any = ONE  # a positive number that the left side is multiplied by while multipliers are looked for
+    times: Expr = ONE  # a positive number that the left side is multiplied by while multipliers are looked for
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +72,9 @@ class _Programme:
     """Columns of the programme while they are put together."""
 
     entries: list[Entries] = field(default_factory=list[Entries])
-    labels: list[tuple[int, int, Any]] = field(default_factory=list[tuple[int, int, Any]])  # equation, bundle, product
+    labels: list[tuple[int, int, Expr]] = field(
+        default_factory=list[tuple[int, int, Expr]]
+    )  # equation, bundle, product
     free: dict[int, Entries] = field(default_factory=dict[int, Entries])
     right: Entries = field(default_factory=Entries)
     rows: dict[Row, int] = field(default_factory=dict[Row, int])
@@ -176,7 +178,7 @@ def _scaled(terms: Terms, factor: Coefficient) -> dict[Key, Coefficient]:
     return {key: factor * c for key, c in terms.items()}
 
 
-def products_of(generators: Sequence[Any], degree: int) -> tuple[Any, ...]:
+def products_of(generators: Sequence[Expr], degree: int) -> tuple[Expr, ...]:
     """All products of at most so many generators, 1 among them."""
     powers = (Mul(*part) for d in range(degree + 1) for part in combinations_with_replacement(generators, d))
     return tuple(dict.fromkeys(powers))

@@ -38,7 +38,7 @@ def read_trajectories(path: Path) -> dict[str, Any]:
             with path.open("rb") as file, np.load(file, allow_pickle=False) as archive:
                 return {name: archive[name] for name in archive.files}
         if path.suffix == ".json":
-            raw: Any = json.loads(path.read_text("utf-8"))
+            raw: object = json.loads(path.read_text("utf-8"))
             if isinstance(raw, dict):
                 return {str(name): value for name, value in cast("dict[Any, Any]", raw).items()}
             raise ValueError("no object")

@@ -32,13 +32,13 @@ GROWTH = {  # of orders: text and LaTeX
 def relation(statement: Statement, whole: Relational, said: Print, *, as_latex: bool) -> str:
     """A relation; of orders of growth as they are printed, left = O(right)."""
     form = form_of(whole)
-    if statement.method == "network_limit" and form.op in GROWTH:
+    if statement.compares_limits and form.op in GROWTH:
         to = r"\lim_{C \to \infty} " if as_latex else "lim "
         left, right = (to + said(side) for side in form.args)
         signs = {"<=": (r"\leq", "≤"), ">=": (r"\geq", "≥")}
         sign = signs[form.op][not as_latex] if form.op in signs else form.op
         return f"{left} {sign} {right}"
-    if statement.method != "order" or form.op not in GROWTH:
+    if not statement.compares_formulas or form.op not in GROWTH:
         return said(form)
     left, right = map(said, form.args)
     name = GROWTH[form.op][as_latex]

@@ -315,6 +315,21 @@ class Statement:
         return self.method if isinstance(self.method, str) else "run"
 
     @property
+    def compares_formulas(self) -> bool:
+        """Whether it is about formulas whose parameters go along paths, and about no run."""
+        return self.method == "order"
+
+    @property
+    def compares_limits(self) -> bool:
+        """Whether it is about limits of networks as they grow."""
+        return self.method == "network_limit"
+
+    @property
+    def is_order_of_formulas(self) -> bool:
+        """Whether it says how one formula grows beside another, which the kernel decides for every constant."""
+        return self.kind == "order" and self.compares_formulas
+
+    @property
     def method_id(self) -> str:
         return self.method if isinstance(self.method, str) else self.method.id
 
@@ -342,7 +357,7 @@ class Statement:
 
         A relation may then be true or false as it stands; not so an order of growth, in which <= is O.
         """
-        written = _written_out(expr, tuple(self.where.items()), decided=self.setting != "order")
+        written = _written_out(expr, tuple(self.where.items()), decided=not self.compares_formulas)
         if written is None:
             raise UserError(f"{self.id}: got a circular `where`, expected definitions that end; do: break the cycle")
         return written

@@ -95,7 +95,7 @@ def form_faults(statement: Statement) -> Iterator[Fault]:
         return
     yield from homonym_faults(statement)
     yield from domain_faults(formula for formulas in statement.formulas.values() for formula in formulas)
-    if statement.method == "order" and not statement.quoted:  # those are not decided
+    if statement.compares_formulas and not statement.quoted:  # those are not decided
         yield from order_faults(statement)
     elif statement.kind == "order":
         yield from contradictions(statement)
@@ -168,7 +168,7 @@ def _without_runs(statement: Statement, setting: str) -> Iterator[Fault]:
     if setting not in SETTINGS:
         expected = f"a Method, or a setting ({', '.join(SETTINGS)})"
         yield Fault(f"method={setting!r}", expected, "write method=FEDAVG, the method itself, without quotes")
-    if statement.choose and setting != "order":  # of which order_faults says so
+    if statement.choose and not statement.compares_formulas:  # of which order_faults says so
         yield Fault(f"`choose` in the setting {setting!r}", "none: it has no runs", "define it in `where`")
     swept = {name_of(x) for x in statement.sweep}
     formulas = (statement.defined(x) for x in (*statement.relations, *statement.when))

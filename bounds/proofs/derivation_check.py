@@ -89,7 +89,7 @@ def derive(
     if statement.quoted:
         quoted = NoDerivation(f"quoted from {statement.quoted}: the proof is not encoded")
         return Derived("not-derived", findings=(quoted, *_waiting(statement)))
-    if statement.kind == "order" and statement.method == "order" and not statement.follows_from:
+    if statement.is_order_of_formulas and not statement.follows_from:
         return _dominated(statement)
     circle = _circle(statement, catalogue)
     if circle:

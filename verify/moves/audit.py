@@ -334,9 +334,9 @@ def _by_kind(statement: Statement, verdict: Judged) -> Judged:
     something exists is not refuted by one construction that fails.
     """
     exact = verdict.evidence == "exact"
-    if statement.kind == "order" and statement.method == "order":  # the kernel decides growth, for every constant
+    if statement.is_order_of_formulas:  # the kernel decides growth, for every constant
         return searched(verdict, how="growth path" if exact else "fitted slope")
-    if statement.method == "network_limit":  # and limits, along a path
+    if statement.compares_limits:  # and limits, along a path
         return searched(verdict, how="limits along a path" if exact else "one huge n")
     if statement.kind not in ("order", "exists") or not isinstance(verdict, Refuted):
         return verdict

@@ -84,7 +84,7 @@ def tried(statement: Statement, catalogue: Mapping[str, Statement], seed: int = 
     all_premises = tuple(dict.fromkeys(premises(statement, catalogue)))
     if not all_premises:
         return ()
-    if statement.method == "order":
+    if statement.compares_formulas:
         return tuple(_unmeasured(p, "a claim about formulas has no runs") for p in all_premises)
     world = setting_of(lower(statement))
     meant = _meant(statement)

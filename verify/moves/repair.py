@@ -160,7 +160,7 @@ def repair(printed: Statement, catalogue: Mapping[str, Statement], seed: int = 0
     ]
     answers += _rounds(pair)
     for change in ("none known", "rate", "undecided", "constant"):
-        if change == "constant" and _for_every_constant(printed):
+        if change == "constant" and printed.is_order_of_formulas:
             break
         for answer in answers:
             if answer.change == change:
@@ -171,10 +171,6 @@ def repair(printed: Statement, catalogue: Mapping[str, Statement], seed: int = 0
     return Answer("hypothesis", "; ".join(reasons))
 
 
-def _for_every_constant(statement: Statement) -> bool:
-    return statement.kind == "order" and statement.method == "order"
-
-
 def _assumed(statement: Statement) -> tuple[Any, ...]:
     premises = view(statement)
     return set(premises.assumes), set(premises.requires), statement.choose, statement.for_all
@@ -182,7 +178,7 @@ def _assumed(statement: Statement) -> tuple[Any, ...]:
 
 def _numbers(statement: Statement) -> set[Symbol]:
     """Symbols that are chosen, by the problem or the method, and not measured."""
-    if statement.method in ("order", "network_limit"):
+    if statement.compares_formulas or statement.compares_limits:
         return {s for s in statement.glossary if isinstance(s, Symbol)}
     named = {arg for a in (*statement.let, *statement.implicit) for arg in a.args}
     whole = {s for s in statement.glossary if getattr(s, "is_integer", False)}
@@ -208,7 +204,7 @@ def _claim(statement: Statement, closed: set[Basic]) -> Claim:
     if statement.form:
         run = statement.form.identity.relations[0].lhs
         return Claim(tuple(run for _ in premises.relations), premises.relations, premises.requires)
-    if _for_every_constant(statement):
+    if statement.is_order_of_formulas:
         return Claim(tuple(None for _ in premises.relations), premises.relations, premises.requires)
     return Claim(tuple(r.lhs for r in premises.relations), premises.relations, premises.requires)
 

@@ -32,7 +32,7 @@ from ...search.claim_trees import Tree, names, quantity, subtrees, words
 from ...search.genome import rational as rational_near
 from ...search.tree_arrays import Array, Evaluator, Table
 from ..base import Genes, LongerRun, Reading, Reductions, Shape, rules
-from .requirements import RULES, has, rules_sample
+from .requirements import RULES, bends, has, rules_sample
 
 MINIBATCHES = {1: (1, 2, 3, 4, 10, 50, 1000), 2: (1, 2, 3, 5), 3: (1, 2)}  # data points -> sizes
 ROUNDS = (1, 4, 8, 9, 16, 27, 64)
@@ -99,7 +99,7 @@ def _long_shapes(reading: Reading, full: bool, everyone: bool, errs: str) -> Ite
     swept = {name for rule in reading.lowered.sweep.values() for name, _ in names(rule["value"])}
     counts = TAKING_PART if swept & {*_letters(reading, "m")} or reading.uses("b") else (1,)
     sizes = minibatches if reading.uses("b") or full else [1]
-    smooth = has(reading, "smooth")
+    smooth = (-1, 1) in bends(reading)
     for m, b, rounds in product(counts, sizes, ROUNDS if smooth else CALM):
         yield _shape("alike", errs, m, m, 1, b, rounds)
     for rounds, d in product((8, 64) if smooth else (4, 9), (2, 3)):
@@ -145,7 +145,7 @@ def _shape(clients: str, oracle: str, C: int, m: int, K: int, b: int, T: int, d:
 
 def along(reading: Reading, shapes: Sequence[Shape]) -> list[Mapping[int, Shape]]:
     """Shapes by their T: runs that stand still, or else around a minimum, or else whatever is admissible."""
-    smooth = [shape for shape in shapes if has(reading, "smooth")]
+    smooth = [shape for shape in shapes if (-1, 1) in bends(reading)]
     still = {shape["T"]: shape for shape in reversed(smooth) if shape.flag("oracle") == "still"}
     moments = {shape["T"]: shape for shape in smooth if shape.flag("loss") == "parabola"}
     calm = {n * n: alike(reading, n * n) for n in (1, 2, 3, 5, 8, 12, 20)}

@@ -42,8 +42,8 @@ def curvatures(reading: Reading, genome: Genes) -> tuple[Array, Array]:
     if "ratio" in genome:
         return genome["curvature"], genome["curvature"] * (1 + genome["ratio"])
     high = genome["curvature"]
-    below = requirements.has(reading, "two_sided") and "two_sided" not in reading.dropped
-    depth = DEEP if requirements.has(reading, "descent") and not below else 1
+    bends = requirements.bends(reading)
+    depth = DEEP if (None, 1) in bends and (-1, None) not in bends else 1
     return (-depth * high * genome["dip"] if "dip" in genome else 0 * high), high
 
 
@@ -147,9 +147,8 @@ def _losses(reading: Reading, shape: Shape, genome: Genes, p: Array, low: Array,
         mu = high * genome["mu"]
         least = low - mu if family.affine or not requirements.convex_mean(reading) else 0 * low
         return family.lifted(family.parts(genome, p, least, high - mu, genome["scale"]), mu)
-    if (
-        requirements.has(reading, "descent") and family.affine and not requirements.reads_minimum(reading)
-    ):  # nothing is bounded below
+    from_above = (None, 1) in requirements.bends(reading)
+    if from_above and family.affine and not requirements.reads_minimum(reading):  # nothing is bounded below
         return family.lifted(family.parts(genome, p, 0 * low, high - low, genome["scale"]), low)
     return family.parts(genome, p, low, high, genome["scale"])
 

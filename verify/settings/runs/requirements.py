@@ -7,7 +7,7 @@ from functools import lru_cache
 from itertools import product
 from math import inf, prod
 
-from fedaudit.bounds.language.assumptions import ASSUMPTIONS
+from fedaudit.bounds.language.assumptions import ASSUMPTIONS, Curvature
 from fedaudit.problems.arrays.genes import Kind
 from fedaudit.problems.families import losses
 from fedaudit.problems.families.family import Family
@@ -96,6 +96,13 @@ def choices(reading: Reading) -> tuple[list[str], list[str]]:
     named = [kind for kind in SAMPLINGS if has(reading, kind)]
     sampled = uses(reading, "sampled") and not has(reading, "full_participation")
     return noises, (named or [*SAMPLINGS]) if sampled else [""]
+
+
+@lru_cache
+def bends(reading: Reading) -> frozenset[Curvature | None]:
+    """How far the assumptions on every f_i let it bend, in multiples of their constants; without what is dropped."""
+    kept = {name: record for name, record in ASSUMPTIONS.items() if has(reading, name) and name not in reading.dropped}
+    return frozenset(record.curvature for record in kept.values() if not record.of_mean)
 
 
 def noise_bounds(reading: Reading, *kinds: str, exact: bool | None = None) -> list[str]:

@@ -177,7 +177,7 @@ def genes_of_run(reading: Reading, shape: Shape) -> Sequence[Gene]:
     sizes = dict(shape.counts)
     if dict(shape.flags).get("clients") == "alike":
         sizes = {**sizes, "C": 1}
-    sizes |= {"kinks": not requirements.has(reading, "smooth"), "own": dict(shape.flags).get("basis") == "own"}
+    sizes |= {"kinks": (-1, 1) not in requirements.bends(reading), "own": dict(shape.flags).get("basis") == "own"}
     genes = [Gene("scale", "positive"), along("start", "real", sizes, "d"), *family_of(shape).genes(sizes)]
     genes.append(Gene("curvature", "positive"))
     if "regulariser" in dict(shape.flags):
@@ -185,10 +185,10 @@ def genes_of_run(reading: Reading, shape: Shape) -> Sequence[Gene]:
     genes += [along(f"point_{name}", "real", sizes, "d") for name in requirements.points(reading)]
     if requirements.lifted(reading):
         genes.append(Gene("mu", "positive" if "mu_at_most_L" in reading.dropped else "unit"))
-    if requirements.argument(reading, "strongly_convex"):
+    if (1, None) in requirements.bends(reading):
         genes.append(Gene("ratio", "nonnegative"))
     elif not (
-        requirements.has(reading, "convex") or requirements.minimises_each(reading) or family_of(shape).assumption
+        (0, None) in requirements.bends(reading) or requirements.minimises_each(reading) or family_of(shape).assumption
     ):
         genes.append(Gene("dip", "fraction"))
     if requirements.has(reading, "similarity_weights"):

@@ -222,12 +222,12 @@ def _stranger(
     if letter.is_integer:
         spoken = {_common(method, s) for f in formulas for s in f.value.free_symbols if isinstance(s, Symbol)}
         free = [size for size in SIZES if size not in {*spoken, *method.names.values()} and _is_size(method, size)]
-        other = f"or say what it is: sweep={{{letter}: 1}}" if formula.field == "rules" else "or define it in `where`"
+        other = f"say what it is: sweep={{{letter}: 1}}" if formula.field == "rules" else "define it in `where`"
         if not free:
-            return Fault(got, "a size of the run", other.removeprefix("or "))
+            return Fault(got, "a size of the run", other)
         sizes = ", ".join(f"{name!r} {SIZES[name]}" for name in free)
         return Fault(
-            got, "a size of the run", f"write names={{{letter}: {free[0]!r}}} in the method ({sizes}), {other}"
+            got, "a size of the run", f"write names={{{letter}: {free[0]!r}}} in the method ({sizes}), or {other}"
         )
     do = f"define it in `where`, or write sweep={{{letter}: fa.free('{letter}')}} if it may be anything"
     return Fault(got, "a constant of an assumption, a parameter of the rules, or a definition", do)

@@ -103,7 +103,7 @@ class Identity:
 
     left: Scalar
     terms: tuple[tuple[Any, Scalar], ...]
-    rest: str  # what is left over, empty if nothing is
+    left_over: tuple[str, ...]  # each with its coefficient; nothing where it is shown
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,8 +117,13 @@ class Checked:
     parameters: tuple[tuple[Expr, str], ...]
 
     @property
+    def left_over(self) -> tuple[str, ...]:
+        return next((i.left_over for i in self.identities if i.left_over), ())
+
+    @property
     def rest(self) -> str:
-        return next((i.rest for i in self.identities if i.rest), "")
+        """What is left over, as text; empty where nothing is."""
+        return "; ".join(self.left_over)
 
 
 def shown(claim: Any, because: str, frame: Frame, *by: tuple[Any, Atom], **how: Any) -> Known:
@@ -145,9 +150,9 @@ def stands(premise: Known) -> bool:
 
 def mend(premise: Known) -> None:
     """Refuse a premise that calls itself shown and is not, with what is left over first."""
-    rest = check(premise.rule).rest if isinstance(premise.rule, Shown) else "nothing that it was shown by"
+    rest = check(premise.rule).left_over if isinstance(premise.rule, Shown) else ("nothing that it was shown by",)
     if not stands(premise):
-        first, *more = rest.split("; ") if rest else ["another claim than the one that was shown"]
+        first, *more = rest or ("another claim than the one that was shown",)
         others = f" and {len(more)} more" if more else ""
         raise UserError(
             f"{premise.because!r}: got {first}{others} left over of {premise.claim}, expected nothing; "
@@ -267,7 +272,7 @@ def _identity(
         charges.update(reader.frame.charges[rule] for rule in part.charges)
     rest = added(part.terms for part in parts)
     names = {name: str(leaf) for leaf, name in reader.letters.items()}
-    return Identity(left, terms, "; ".join(f"{_spelled(str(c), names)} * {_key(key)}" for key, c in rest.items()))
+    return Identity(left, terms, tuple(f"{_spelled(str(c), names)} * {_key(key)}" for key, c in rest.items()))
 
 
 def _spelled(text: str, names: dict[str, str]) -> str:

@@ -13,8 +13,8 @@ from fedaudit.bounds.proofs import findings
 ROOMS = ("bounds", "problems", "verify", "figures", "front")
 ASKS = {"startswith", "endswith", "removeprefix", "removesuffix", "partition", "rpartition", "fullmatch", "match"}
 MESSAGES = {  # how what is said to people is called here
-    "detail", "error", "finding", "findings", "line", "lines", "message", "messages", "reason", "reasons", "said",
-    "says", "status", "text", "texts", "told", "verdict", "why",
+    "detail", "error", "finding", "findings", "line", "lines", "message", "messages", "other", "reason", "reasons",
+    "rest", "said", "says", "status", "text", "texts", "told", "verdict", "why",
 }  # fmt: skip
 SUBJECTS = {  # modules whose subject is text, and what text it is
     "bounds/catalogue/method_source.py": "the source of a method, written as Python",
@@ -23,11 +23,14 @@ SUBJECTS = {  # modules whose subject is text, and what text it is
     "bounds/papers/buttaci/lower_perturbed.py": "a reading that is copied but for its first lines",
     "problems/runs/compiled_method.py": "a method's JSON, searched for an atom that it may read",
     "verify/kernel/core/rational.py": "fractions as certificates write them",
+    "verify/kernel/proofs/rules/facts.py": "facts as their list writes them",
+    "verify/kernel/proofs/theorems/theorem.py": "theorems as their list writes them",
+    "verify/certify/sandbox.py": "SECONDS,GB, as a person types it",
     "verify/certify/kept_evidence.py": "a number with its radius, as a certificate writes it",
     "verify/pictures/certified_number.py": "a number with its radius, as a certificate writes it",
     "verify/coq": "theorems and proofs as Coq reads them, and what coqc prints",
     "verify/proposals/atom_trees.py": "a formula in the notation of proof files: it is a parser",
-    "verify/worst/cone.py": "the status of the solver Clarabel, whose types an optional package keeps to itself",
+    "verify/worst/solvers.py": "what solvers say, whose types optional packages keep to themselves",
     "figures/pages/paper_cards.py": "the first paragraph of a paper's docstring",
     "figures/words/letters.py": "formulas for people, put together",
     "front/cli.py": "what a person typed",
@@ -55,6 +58,8 @@ def decisions(source: str) -> Iterator[tuple[int, str]]:
         match node:
             case ast.Call(func=ast.Attribute(value=value, attr=asked)) if asked in ASKS and named(value) in MESSAGES:
                 yield node.lineno, ast.unparse(node)
+            case ast.Call(func=ast.Attribute(value=value, attr="split"), args=[_, *_]) if named(value) in MESSAGES:
+                yield node.lineno, ast.unparse(node)  # at a separator: at spaces, lines are only put together again
             case ast.Compare(left=left, ops=[ast.In() | ast.NotIn()], comparators=[whole]) if (
                 isinstance(left, ast.Constant) and isinstance(left.value, str) and named(whole) in MESSAGES
             ):
@@ -94,6 +99,8 @@ def test_every_exception_is_still_there() -> None:
         "proved = 'step' not in str(error)",
         "done = made.reason == 'nothing was met'",
         "name, _, rest = line.removeprefix('step ').partition(': false, ')",
+        "first, *more = rest.split('; ')",
+        "return Fault(got, expected, other.removeprefix('or '))",
     ],
 )
 def test_a_decision_on_text_is_seen(code: str) -> None:

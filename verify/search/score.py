@@ -13,6 +13,8 @@ from typing import Any, cast, overload
 
 import numpy as np
 
+from fedaudit.bounds.language.assumptions import ASSUMPTIONS
+
 from ..settings.base import Reading, Setting, Shape, knob_genes, known_table
 from .claim_trees import Tree, shares
 from .genome import Gene, Genome, jitter, join, rows
@@ -22,7 +24,7 @@ CONDITION_SLACK = 1e-12  # rounding of a condition that the sweep meets with equ
 NOISE_FLOOR = 1e-9  # of an instance's largest value: differences below it are rounding, not evidence
 CLOSE, JITTER = 1e-6, 1e-7
 BEYOND_ROUNDING = 1e-6  # a margin that is no rounding
-CURVATURES = ("smooth", "descent", "two_sided", "weakly_convex", "strongly_convex", "mean_strongly_convex", "prox_pl")
+CURVATURES = {name for name, record in ASSUMPTIONS.items() if record.curvature or record.letter == "mu"}
 ROUNDING = 1e-20  # of an instance's natural scale: squares of rounding errors stay below it
 
 

@@ -131,7 +131,7 @@ def scaffold(slip: str = "") -> Train:
             ends: dict[int, Array] = {}
             changes: list[Array] = []
             for i in who:
-                sign = -1 if slip in ("sign", "sign and sends c_i") else 1
+                sign = -1 if slip in ("sign", "sign and sends c_i", "three") else 1
                 y = ends[i] = descent(
                     task, log, t, i, x, lambda y, _, i=i, s=sign, c=c: task.grad(i, y) + s * (c - own[i])
                 )
@@ -139,9 +139,10 @@ def scaffold(slip: str = "") -> Train:
                     "one epoch": 1 / (task.batches[i] * gamma),
                     "1/epochs": 1 / task.epochs,
                     "no step size": 1 / task.steps[i],
+                    "three": 1 / task.steps[i],
                 }.get(slip, 1 / (task.steps[i] * gamma))
                 new = own[i] - c + factor * (x - y)
-                changes.append(new if slip in ("sends c_i", "sign and sends c_i") else new - own[i])
+                changes.append(new if slip in ("sends c_i", "sign and sends c_i", "three") else new - own[i])
                 own[i] = new
                 log.ended(t, i, c_i=new)
             x = x + eta_g * sum(ends[i] - x for i in who) / len(who)

@@ -123,6 +123,16 @@ def test_two_slips_at_once_are_told_as_two(method: str, slip: str, names: set[st
     assert set(answer.deviations) == names, str(answer)
 
 
+def test_three_slips_of_three_rules_are_told_as_three() -> None:
+    answer = fa.conform("scaffold", LOOPS["scaffold"]("three"))
+    assert {*answer.deviations} == {"sign", "lost-factor", "lost-term"}, str(answer)
+    assert {rule for one in answer.explanations for rule in one.rules} == {
+        ("local", "y"),
+        ("end", "c_i"),
+        ("update", "c"),
+    }
+
+
 def test_every_shipped_algorithm_has_a_loop_and_deviations_of_its_own() -> None:
     assert set(stated_algorithms()) == set(LOOPS)
     assert len({deviation.name for deviation in DEVIATIONS}) == len(DEVIATIONS)

@@ -1,8 +1,8 @@
 """Whether a recorded run follows a method, where it leaves it first, and what it follows instead.
 
-Explanations are tried in the order of simplicity: one deviation, then two. Each is a method again, and it explains the
-run only if *every* recorded number agrees with it. Several that agree are all reported: this run does not tell them
-apart.
+Explanations are tried in the order of simplicity: one deviation, then two, then one of each rule. Each is a method
+again, and it explains the run only if *every* recorded number agrees with it. Several that agree are all reported: this
+run does not tell them apart.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ __all__ = ["Conformity", "Explanation", "conformity"]
 
 MOST_PAIRS = 12_000  # comparisons, a few seconds
 UNUSUAL = ("wrong-point", "wrong-factor", "lost-factor")  # many candidates each: as one of two they are tried last
+MOST_RULES = 6  # that are mended together, one deviation each
 MOST_EQUAL = 12  # explanations that are listed
 
 
@@ -117,7 +118,7 @@ class Conformity(Recorded):
         if len(self.explanations) > MOST_EQUAL:
             yield f"  and {len(self.explanations) - MOST_EQUAL} more that this run cannot tell apart"
         if not self.conforms and self.first is not None and not self.explanations:
-            yield "  none of the known deviations, and no two of them, give this run"
+            yield "  none of the known deviations, no two of them, and no one of each rule give this run"
             yield from (f"  {line}" for line in (self.fit.lines() if self.fit is not None else ()))
         if self.sampling is not None:
             yield f"  sampling: {self.sampling}"
@@ -176,13 +177,13 @@ class _Search:
         return self.runs[0]
 
     def explanations(self) -> list[Explanation]:
-        """One deviation that gives the runs, or two."""
+        """One deviation that gives the runs, or two, or one of each rule that fails."""
         arrays = tuple(self.leading[0].arrays)
         single = [change for change in changes(self.data, arrays) if self.touches(change)]
         fits = _unique(change for change in single if self.gives(change.data))
         if fits:
             return [Explanation((c.deviation,), (c.rule,), (c.says,)) for c in fits]
-        return list(self.pairs(single, arrays))
+        return list(self.pairs(single, arrays)) or self.each_rule_alone(arrays)
 
     def touches(self, change: Changed) -> bool:
         """Whether a change can matter to a rule that fails: it is that rule, or what it computes was not recorded."""
@@ -202,6 +203,27 @@ class _Search:
         wrong = {phase for phase, _ in stated.failing}
         same = "loop" not in data and data.get("everyone") == self.data.get("everyone")
         return frozenset(p for p in whole_phases(self.data, run) if same and p not in wrong and data[p] == self.data[p])
+
+    def each_rule_alone(self, arrays: tuple[str, ...]) -> list[Explanation]:
+        """Three deviations or more, one of each rule that fails.
+
+        Every rule is compared from what was recorded before it, so that the slip of one does not hide that of another:
+        each is mended on its own, and the explanation counts if all of them together give the runs.
+        """
+        run, stated = self.leading
+        data, mends = self.data, list[Changed]()
+        left = stated.failing
+        while left and len(mends) < MOST_RULES:
+            better = ((c, compare(c.data, run).failing) for c in changes(data, arrays) if c.rule in left)
+            mend, left = next(((c, rest) for c, rest in better if rest < left), (None, frozenset[Rule]()))
+            if mend is None:
+                return []
+            data, mends = mend.data, [*mends, mend]
+        if left or not self.gives(data):
+            return []
+        return [
+            Explanation(*(tuple(part) for part in zip(*((c.deviation, c.rule, c.says) for c in mends), strict=True)))
+        ]
 
     def pairs(self, single: Sequence[Changed], arrays: tuple[str, ...]) -> Iterator[Explanation]:
         """Two deviations: first those each of which mends a rule, then any two, within a number of comparisons."""

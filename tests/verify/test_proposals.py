@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 from flint import fmpq
 from marks import only, slow
+from proof_writer import Writer, claim_of
 
 from fedaudit.bounds.catalogue.discovery import find
 from fedaudit.bounds.language.statement import Statement
@@ -27,6 +28,7 @@ from fedaudit.verify.proposals.lines import line_certificates
 from fedaudit.verify.proposals.lines.contradiction_programme import contradiction
 from fedaudit.verify.proposals.lines.line_certificates import certificates
 from fedaudit.verify.proposals.lines.product_columns import Column
+from fedaudit.verify.proposals.notebook import Notebook
 from fedaudit.verify.proposals.proposal import propose
 from fedaudit.verify.proposals.z3_lines import needed_for_contradiction
 
@@ -186,3 +188,21 @@ def test_the_proofs_of_the_catalogue(catalogue: Mapping[str, Statement]) -> None
     print(dict(rules), trusted, refused, sep="\n")
     assert len(kept) >= ACCEPTED
     assert not trusted
+
+
+@pytest.mark.parametrize(
+    "name", ["yuan/rem3-lgd", "buttaci/lem4.1", "yuan/lem7", "buttaci/lemB.1-kappa", "zhang/eqA.25"]
+)
+def test_the_kernel_takes_every_judgement_that_was_worked_out(name: str, catalogue: Mapping[str, Statement]) -> None:
+    """A refusal is passed over and another way is tried, so that a fault of ours would hide; it is counted."""
+    assert propose(catalogue[name], catalogue).refused == {}
+
+
+def test_what_the_kernel_refuses_is_counted_with_its_words() -> None:
+    book = Notebook(Writer(claim_of(["x <= x + 1"], domains={"x": "real"})).context)
+    says = parse_relation(Node(["<=", "x", ["+", "x", "1"]], "line"))
+    assert book.attempt("line", says, (), (), [{"products": []}]) is None
+    ((words, times),) = book.refused.items()
+    assert (times, words.startswith("line: ")) == (1, True)
+    assert book.line(says, (), ()) is not None
+    assert book.refused.total() == 1

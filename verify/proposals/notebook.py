@@ -53,6 +53,7 @@ class Notebook:
     )
     pending: set[Stated] = field(default_factory=set[Stated])  # lines that are being looked for
     facts: dict[FactAt, int | None] = field(default_factory=dict[FactAt, "int | None"])
+    refused: Counter[str] = field(default_factory=Counter[str])  # the kernel's words on what `attempt` wrote
     signs: Callable[[Tree], int | None] = lambda _: None  # the place where a measure is said not to be negative
 
     def say(
@@ -142,10 +143,14 @@ class Notebook:
             yield with_facts, quick
 
     def attempt(self, rule: str, says: Relation, under: Hypotheses, by: Sequence[int], data: Json) -> int | None:
-        """The place of the judgement; None if the kernel's rule does not give it."""
+        """The place of the judgement; None if the kernel's rule does not give it, which is counted.
+
+        What was worked out and is refused all the same is likely a fault of this room: `refused` makes it visible.
+        """
         try:
             return self.say(rule, says, under, by, data)
-        except Rejected:
+        except Rejected as error:
+            self.refused[f"{rule}: {error}"] += 1
             return None
 
     def _trusted(self, says: Relation, rests: Places, under: Hypotheses) -> int | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from fedaudit.bounds.language.derivation import NAMED, Induction, OfSetting, Step
@@ -41,6 +41,7 @@ class Proposal:
     file: Mapping[str, Any] | None
     reasons: tuple[Reason, ...] = ()
     trusted: int = 0
+    refused: Mapping[str, int] = field(default_factory=dict[str, int])  # judgements that the kernel did not take
 
 
 def propose(statement: Statement, catalogue: Mapping[str, Statement]) -> Proposal:
@@ -120,4 +121,4 @@ def _written(statement: Statement, catalogue: Mapping[str, Statement], more: Map
     file["names"] = proposer.names
     file["judgements"] = proposer.book.entries
     trusted = proposer.book.rules()["trusted"]
-    return Proposal({k: v for k, v in file.items() if v}, trusted=trusted)
+    return Proposal({k: v for k, v in file.items() if v}, trusted=trusted, refused=dict(proposer.book.refused))

@@ -26,7 +26,7 @@ COMMENTS = {
 }
 RENAMED = {"again": "noisy", "sampled": "mean"}  # operation -> the word it is written with
 OPTION = {"again": "again=True", "sampled": 'over="sampled"'}
-TURNED = ("prox", "oracle", "full_prox", "training_prox")  # written with the vector first, kept with the step first
+TURNED = ("coin", "prox", "oracle", "full_prox", "training_prox")  # written with the vector first
 LAWS = {"of_mean": "mean_norm2", "around_mean": "variance"}  # of |x|^2, written as words of x
 
 

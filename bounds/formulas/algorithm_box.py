@@ -39,6 +39,7 @@ AROUND = {  # operation -> text and LaTeX of its argument in brackets
     "full_prox": ("prox_({1} f)({0})", r"\operatorname{{prox}}_{{{1} f}}\left({0}\right)"),
     "training_prox": ("prox_({1} f_erm)({0})", r"\operatorname{{prox}}_{{{1} f_{{\mathrm{{erm}}}}}}\left({0}\right)"),
     "other": ("{}[j]", r"\left({}\right)_{{i = j}}"),
+    "coin": ("coin_({1})({0})", r"\operatorname{{coin}}_{{{1}}}\left({0}\right)"),
     "prox": ("prox_({1} g)({0})", r"\operatorname{{prox}}_{{{1} g}}\left({0}\right)"),
 }
 LAWS = {  # of a whole number: text and LaTeX around it

@@ -143,6 +143,18 @@ def prox(x: Vector, step: Any) -> Vector:
     return Vector("prox", (as_scalar(step), as_vector(x)))
 
 
+def coin(x: Vector, chance: Any) -> Vector:
+    """x with this probability, otherwise zero: all clients toss one coin together, once in a round.
+
+    Every coin of a method is the same one, so that x + coin(mean(x) - x, q) and what else waits for it happen at once.
+
+    >>> import fedaudit as fa
+    >>> fa.coin(fa.vector("x"), fa.Rational(1, 2)).op
+    'coin'
+    """
+    return Vector("coin", (as_scalar(chance), as_vector(x)))
+
+
 def neighbours(x: Vector) -> Vector:
     """The mean over the client's neighbours in the similarity graph, with the graph's weights.
 

@@ -77,7 +77,26 @@ def method_faults(method: Method) -> Iterator[Fault]:
     for quantity, number in method.measures.items():
         yield from _measure(method, quantity, number, server | client, client, kept)
     yield from _steps(method)
+    yield from _coins(method)
     yield from _instance_faults(method)
+
+
+def _coins(method: Method) -> Iterator[Fault]:
+    """One coin in a round, with one chance for the whole run; measures look beside it."""
+    rules = [_rule(value) for block in method.phases.values() for value in block.values()]
+    starts = [_rule(value) for block in (method.server, method.client) for value in block.values()]
+    coins, others = (
+        {part for x in several for part in vectors_of(x) if part.op == "coin"}
+        for several in (rules, (*starts, *method.measures.values()))
+    )
+    if others:
+        yield Fault(f"a coin in a measure or a start of {method.id}", "it in rules of a round", "name what it changes")
+    if coins and method.clock == "steps":
+        yield Fault(f"a coin of {method.id}, whose clock counts steps", "a clock that counts rounds", "leave it out")
+    chances = {coin.args[0] for coin in coins}
+    if len(chances) > 1 or any(not isinstance(q, Symbol) and q.free_symbols for q in chances):
+        said = ", ".join(sorted(map(str, chances)))
+        yield Fault(f"coins of {method.id} with the chance {said}", "one symbol or number", "give the chance a symbol")
 
 
 def _instance_faults(method: Method) -> Iterator[Fault]:

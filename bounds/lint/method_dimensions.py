@@ -100,6 +100,10 @@ def _of(x: Vector, method: Method, known: Dimensions) -> Dimension | None:
             if step not in (None, STEP):
                 raise DimensionError(f"the step {x.args[0]} of {x.op} has dimension {step}, expected {STEP}")
             return inside[0]
+        case "coin":
+            if (chance := dimension_of(x.args[0], method.glossary)) not in (None, ONE):
+                raise DimensionError(f"the chance {x.args[0]} of a coin has dimension {chance}, expected {ONE}")
+            return inside[0]
         case _:  # means, noise and whatever returns what it is given
             return inside[0] if inside else None
 

@@ -22,7 +22,20 @@ if TYPE_CHECKING:
 __all__ = ["Trajectories", "simulate"]
 
 Array = np.ndarray[Any, Any]
-RULES = {"name", "start", "zero", "grad", "noisy", "again", "mean", "sampled", "weighted", "+", "*"}  # what can be run
+RULES = {
+    "name",
+    "start",
+    "zero",
+    "grad",
+    "noisy",
+    "again",
+    "mean",
+    "sampled",
+    "weighted",
+    "coin",
+    "+",
+    "*",
+}  # what can be run
 NEEDS = {  # operation of a measure -> what the problem has to give for it
     "w_star": ("w_star",),
     "f": ("value",),
@@ -167,8 +180,11 @@ def simulate(
         signs = rng.choice([-1.0, 1.0], size=(1, repeats, again, 1 if law.one_sign else C, 1))
         return (noise * signs * law.directions(C, d).astype(float)).reshape(1, repeats, again * C, d)
 
+    def toss(_: int) -> Array:
+        return rng.uniform(size=(1, repeats))
+
     with watched(f"simulate {algorithm.id}", progress):
-        values = follow(data, setup, kick, drawn, lambda done: told("round", done, rounds))
+        values = follow(data, setup, kick, drawn, toss, lambda done: told("round", done, rounds))
     one = 0 if repeats == 1 else slice(None)
     return Trajectories(
         algorithm.id,

@@ -15,9 +15,9 @@ from .walk import Law
 MOST_OUTCOMES = 1 << 14
 
 
-def paths_needed(T: int, C: int, signs: int, sampling: tuple[str, int] | None) -> int:
-    """How many outcomes the law of paths has, with so many signs of noise in all."""
-    each = _many_draws(C, *sampling) if sampling else 1
+def paths_needed(T: int, C: int, signs: int, sampling: tuple[str, int] | None, coin: bool = False) -> int:
+    """How many outcomes the law of paths has, with so many signs of noise in all, and a coin in every round or none."""
+    each = (_many_draws(C, *sampling) if sampling else 1) * (1 + coin)
     return 2 ** min(60, signs) * each ** min(T, 60)
 
 
@@ -48,7 +48,7 @@ class AllPaths(Law):
         noisy = 0 if setup.v is None or setup.signs is not None else total
         noisy = noisy if setup.noisy_steps is None else min(noisy, len(setup.noisy_steps))
         signs = noisy * (1 if setup.shared else len(self.sources()))
-        outcomes = paths_needed(setup.T, setup.problem.C, signs, setup.sampling)
+        outcomes = paths_needed(setup.T, setup.problem.C, signs, setup.sampling, self.scope.rules.coin >= 0)
         if setup.minibatch is not None:
             outcomes *= len(setup.problem.minibatches(*setup.minibatch)[0]) ** min(setup.T, 60)
         if outcomes > MOST_OUTCOMES:
@@ -56,12 +56,32 @@ class AllPaths(Law):
             raise fail(what, f"at most {MOST_OUTCOMES}", "take fewer rounds or clients")
 
     def drawn(self, place: Place) -> Place:
+        """Every outcome once for every draw of clients and minibatches, and for every side of the coin."""
+        if place.t == self.scope.setup.T:
+            return place
+        place = self.picked(place)
+        return place if self.scope.rules.coin < 0 else self.tossed(place)
+
+    def tossed(self, place: Place) -> Place:
+        """Every outcome with heads, then with tails; chances are (S,), or (S, n) where instances differ in theirs."""
+        xp, size, chance = self.scope.xp, place.chance.shape[0], place.chance
+        q = self.scope.here(self.scope.rules.coin, place)
+        if not isinstance(q, float):
+            q, chance = xp.reshape(q, (1, -1)), chance if chance.ndim == 2 else chance[:, None]
+        heads = xp.concat([xp.ones((size, 1), dtype=xp.float64), xp.zeros((size, 1), dtype=xp.float64)])
+        state = {name: tiled(xp, x, 2) for name, x in place.state.items()}
+        counts = None if place.counts is None else tiled(xp, place.counts, 2)
+        batch = None if place.batch is None else np.concatenate([place.batch, place.batch])
+        chance = xp.concat([q * chance, (1.0 - q) * chance])
+        return place.moved(state=state, chance=chance, counts=counts, batch=batch, heads=heads, values={})
+
+    def picked(self, place: Place) -> Place:
         """Every outcome once for every draw of clients and minibatches; counts and minibatches (S, C).
 
         Chances are (S,), or (S, n) where probabilities of data points differ.
         """
         xp, setup, chance = self.scope.xp, self.scope.setup, place.chance
-        if place.t == setup.T or (setup.sampling is None and setup.minibatch is None):
+        if setup.sampling is None and setup.minibatch is None:
             return place
         C, size, n = setup.problem.C, chance.shape[0], setup.start.shape[0]
         picks = draws(C, *(setup.sampling or ("without_replacement", C)))
@@ -94,7 +114,7 @@ class AllPaths(Law):
             return self.carried(place.moved(kick=kick), "local", steps=1).moved(kick=None)
         signs = self.signs()
         fold, size = signs.shape[0], place.chance.shape[0]
-        counts = None if place.counts is None else tiled(xp, place.counts, fold)
+        counts, heads = (None if x is None else tiled(xp, x, fold) for x in (place.counts, place.heads))
         chance = tiled(xp, place.chance, fold) / fold
 
         def wider(x: Array) -> Array:
@@ -103,7 +123,7 @@ class AllPaths(Law):
 
         wide = {name: wider(x) for name, x in place.state.items() if name not in rules}
         own = {name: wider(x) for name, x in place.own.items()}
-        after = place.moved(k=place.k + 1, own=own, chance=chance, counts=counts, values={})
+        after = place.moved(k=place.k + 1, own=own, chance=chance, counts=counts, heads=heads, values={})
         if any(rule.curved for rule in rules.values()):
             return after.moved(state=wide | self.curved(place, size))
         kick = signs[:, None, :, None] * scope.v

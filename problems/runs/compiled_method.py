@@ -19,7 +19,7 @@ PHASES = ("begin", "local", "end", "update")
 FIXED = ("start", "zero", "w_star", "axis", "point")
 LINEAR = ("name", *FIXED, "noisy", "again", "mean", "neighbours", "other")  # whatever the losses are
 NOISE = ("noisy", "again", "noisy_hess")  # draws of one step, independent
-PROXIMAL = ("prox", "oracle", "full_prox")
+SCALED = ("prox", "oracle", "full_prox", "coin")  # with a scalar before their vector
 FORMS = ("norm2", "inner")  # bilinear in their vectors
 Monomial = tuple[Fraction, tuple[int, ...]]  # a rational times factors, by their place in `Programme.factors`
 Coefficient = tuple[Monomial, ...]
@@ -122,6 +122,7 @@ class Programme:
     measures: Mapping[str, Measure]
     kept: tuple[str, ...]  # vectors that the next round still reads
     ops: frozenset[str]
+    coin: int = -1  # the chance of a coin that is tossed in every round, by its place in `coefficients`; -1: no coin
     steps: bool = False  # whether t counts local steps over all rounds
     first: Any = 0  # local steps of the first round, a tree of E; 0: E
 
@@ -175,6 +176,7 @@ def _programme(text: str) -> Programme:
         measures,
         kept,
         ops,
+        next((operation.scalars[0] for operation in reader.operations.values() if operation.op == "coin"), -1),
         "clock" in method,
         method.get("clock", {}).get("first", 0),
     )
@@ -223,7 +225,7 @@ class _Reader:
                 yield times(factor, coefficient), operation
         elif op == "point":
             yield ONE, self.operation(op, args[0])
-        elif op in PROXIMAL:
+        elif op in SCALED:
             yield ONE, self.operation(op, "", [args[1]], [args[0]])
         elif op == "weighted":
             yield ONE, self.operation(op, "", [args[1]], weights=self.weights(args[0]))

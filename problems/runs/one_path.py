@@ -26,13 +26,22 @@ class Trajectory:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Drawn(AllPaths):
-    """One outcome, whose noise and participants are drawn by functions."""
+    """One outcome, whose noise, participants and coins are drawn by functions."""
 
     noise: Callable[[int, int], Array] = field(kw_only=True)
     participants: Callable[[int], Array] = field(kw_only=True)
+    uniform: Callable[[int], Array] = field(kw_only=True)
 
     def drawn(self, place: Place) -> Place:
-        return place.moved(counts=self.participants(place.t) if place.t < self.scope.setup.T else None)
+        scope = self.scope
+        if place.t == scope.setup.T:
+            return place.moved(counts=None)
+        counts = self.participants(place.t)
+        if scope.rules.coin < 0:
+            return place.moved(counts=counts)
+        chance = scope.here(scope.rules.coin, place)
+        below = self.uniform(place.t) < (chance if isinstance(chance, float) else chance[..., 0])
+        return place.moved(counts=counts, heads=scope.xp.astype(below, scope.xp.float64))
 
     def reached(self, place: Place) -> Place:
         return place.moved(kick=self.noise(place.t, place.k))
@@ -68,14 +77,16 @@ def follow(
     setup: Setup,
     noise: Callable[[int, int], Array],
     participants: Callable[[int], Array],
+    uniform: Callable[[int], Array],
     tell: Callable[[int], None],
 ) -> Trajectory:
     """A run whose noise (1, n, C, d), or None, is `noise(t, k)`; each client takes part `participants(t)` times.
 
-    `participants` gives (1, C), or None where all take part; `tell` hears how many rounds are done.
+    `participants` gives (1, C), or None where all take part; `uniform` numbers (1, n) from 0 to 1, below the chance of
+    heads where a coin shows them; `tell` hears how many rounds are done.
     """
     scope = scope_of(method, setup)
-    law, measures = Drawn(scope, noise=noise, participants=participants), scope.rules.measures
+    law, measures = Drawn(scope, noise=noise, participants=participants, uniform=uniform), scope.rules.measures
     ends = Ends.never(setup, measures)
     recorder = Vectors(scope, RoundByRound(measures, law.mean, ends, scope.xp), tell)
     with quiet(scope.xp):

@@ -114,6 +114,8 @@ class Scope:
                 return args[0] if place.kick is None else args[0] + self.fresh(operation.op, place.kick)
             case "prox":
                 return self.regulariser.shrunk(args[0], self.thresholds(operation.scalars[0], place))
+            case "coin":
+                return place.heads[..., None, None] * args[0]
             case "start":
                 return self.constant("start", setup.start[:, None, :])
             case "zero":

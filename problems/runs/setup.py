@@ -103,6 +103,7 @@ class Place:
     kick: Any = None  # (.., draws of the step times C, d), or one such array per draw
     rough: Array = None  # (.., C, d): what is on the diagonal of the Hessians' noise
     counts: Array = None  # (S, C)
+    heads: Array = None  # (S, n or 1): 1 or 0 by the side of this round's coin
     batch: Any = None  # (S, C): which minibatch each client drew, on the host
     values: dict[Any, Array] = field(default_factory=dict[Any, Array])  # of operations and weights, once computed
     last: int = 0  # the other client, or the coordinate, that a measure looks at

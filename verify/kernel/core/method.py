@@ -110,8 +110,7 @@ class Measure:
     at: tuple[str, ...]  # t or t, k; then i, or i and another client j, or a coordinate n; nothing or T: the whole run
     terms: Number
     extreme: str = ""  # "least" or "most" over all outcomes, clients and steps so far; otherwise the expectation
-    law: str = ""  # "picked": at any round before the last; "picked_step": before any step of it; "of_mean"
-    # and "around_mean": |E x|^2 and E|x - E x|^2
+    law: str = ""  # "picked": before the last round; "picked_step"; "of_mean": |E x|^2; "around_mean": E|x - E x|^2
     each_round: bool = False  # of an extreme: over the steps that E divides
 
 

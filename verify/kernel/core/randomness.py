@@ -1,4 +1,4 @@
-"""What is random in a run: who takes part in a round, and the noise of a step.
+"""What is random in a run: who takes part in a round, the side of a coin, and the noise of a step.
 
 Noise is s v_i with a fair sign s per step, and per client unless it is shared, at every step or at a few of them.
 
@@ -28,10 +28,11 @@ STATES = 4_096  # weighted states of a law, and outcomes of a draw
 
 
 class Draw(NamedTuple):
-    """What a round draws: how often each client takes part, and with which minibatch, if it draws any."""
+    """What a round draws: how often each client takes part, with which minibatch, if it draws any, and a coin."""
 
     counts: tuple[int, ...]
     batch: tuple[int, ...] = ()
+    heads: bool = True
 
 
 Draws = Sequence[tuple[Draw, fmpq]]  # with their probabilities
@@ -45,8 +46,7 @@ def participation(node: Node | None, C: int) -> list[tuple[tuple[int, ...], fmpq
     kind, m = fields["kind"].one_of(SAMPLINGS), fields["m"].integer(1, C)
     if kind == "without_replacement":
         affordable(comb(C, m), STATES, node.where)
-        chosen = list(combinations(range(C), m))
-        return [(tuple(int(i in s) for i in range(C)), fmpq(1, len(chosen))) for s in chosen]
+        return [(tuple(int(i in s) for i in range(C)), fmpq(1, comb(C, m))) for s in combinations(range(C), m)]
     affordable(C**m, STATES, node.where)
     chances: defaultdict[tuple[int, ...], fmpq] = defaultdict(fmpq)
     for s in product(range(C), repeat=m):

@@ -14,7 +14,7 @@ from .rational import Malformed, Node
 DEPTH, ATOMS = 24, 40
 CONSTANT = ("start", "zero", "w_star", "w_i_star", "axis")
 UNARY = ("grad", "batch_grad", "noisy", "again", "neighbours", "mean", "sampled", "other")
-SCALED = ("*", "prox", "oracle", "full_prox", "training_prox")  # proximal points: of g, of a local problem, of f, ...
+SCALED = ("*", "coin", "prox", "oracle", "full_prox", "training_prox")  # proximal points: of g, of a local problem, ...
 OWN = ("grad", "batch_grad", "hess", "oracle", *NOISE, "neighbours", "w_i_star")  # where a client reads it
 LAST = {"other": "j", "axis": "n"}  # the index that it needs, which only a measure has
 PAIRED = (*SCALED, *HESSIANS, "weighted")
@@ -180,5 +180,7 @@ def _check_noise(method: Method) -> None:
     )
     if any(several) or any(rule.has(*NOISE) for block in outside for rule in block.values()):
         raise Malformed("method: got noise outside `local` or twice in a rule, expected one oracle call per local step")
+    if any(rule.has("coin") for block in outside[:2] for rule in block.values()):
+        raise Malformed("method: got a coin where a run starts, expected it in a rule of a round")
     if method.reads("again") and not method.rules_use("again"):
         raise Malformed("method: got a second draw in a measure alone, expected one that a rule reads")

@@ -83,6 +83,7 @@ def read(node: Node, claim: Claim) -> World:
     def scalar(tree: Tree, at: Mapping[str, int], where: str) -> fmpq:
         return ball_or_rational(evaluator.value(tree, at)) if irrational else evaluator.rational(tree, at, where)
 
+    draws = load("..runs.coins").tossed(method, draws, scalar) if method.reads("coin") else draws
     following: Following[Vector] = EveryOutcome(noise.kicks, noise.none, problem)
     if straight(problem, method) and (noise.kicks() or len(draws) > 1):  # a few points say as much as every outcome
         following = load("..runs.mean_covariance").MeanAndCovariance(noise, shortens=not irrational)

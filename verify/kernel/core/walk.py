@@ -81,9 +81,7 @@ class Place(Generic[V, N]):
     turn: bool = True  # whether E divides the step
     last: int = 0  # of a measure: the other client, or the coordinate
     means: dict[Rule, V] = field(default_factory=dict[Rule, V])  # which every client reads, computed once
-    state_weights: dict[Weights, Vector] = field(
-        default_factory=dict[Weights, Vector]
-    )  # weights that depend on the state
+    state_weights: dict[Weights, Vector] = field(default_factory=dict[Weights, Vector])  # that depend on the state
 
     def scalar(self, tree: Tree | None) -> fmpq:
         return ONE if tree is None else tree if isinstance(tree, fmpq) else self.scalars[tree]
@@ -125,8 +123,8 @@ class Place(Generic[V, N]):
                 x = [self.vector(arg, i) for arg in rule.args]
         if rule.op == "+":
             return self.algebra.plus(x)
-        if rule.op == "*":
-            return self.algebra.scaled(self.scalar(rule.factor), x[0])
+        if rule.op in ("*", "coin"):  # a coin multiplies by 1 or by 0, its factor is the chance of 1
+            return self.algebra.scaled(self.scalar(rule.factor) if rule.op == "*" else fmpq(self.draw.heads), x[0])
         if rule.op in ("noisy", "again"):
             noise = self.state.get(Drawn(rule.op))
             return x[0] if noise is None else self.algebra.plus((x[0], noise[i]))

@@ -25,12 +25,13 @@ from ..core.claim import read as read_claim
 from ..core.expression import Evaluator, Relation, Tree, free
 from ..core.loss import ONE, ZERO, Vector
 from ..core.method import NOISE, Method, Rule, inside
-from ..core.randomness import SAMPLINGS, STATES, Draw, participation
+from ..core.randomness import SAMPLINGS, STATES, Draw, Draws, participation
 from ..core.rational import Malformed, Node, Rejected, affordable, shown
 from ..core.replay import EveryOutcome, Replay
 from ..core.run import Fields, constants, ranges_of, shifted, sizes, steps_of
 from ..core.world import World
 from ..runs.assumptions import of_graph
+from ..runs.coins import tossed
 from ..runs.largest_values import rows_of
 from .algebra import SCENARIOS, SILENCE, Combinations, Extreme, SignedVectors
 from .algebra import Number as Measured
@@ -102,7 +103,8 @@ def _programme(claim: Claim, node: Node, at: Node) -> Programme:
     facts["independent_noise"] = not noise.shared or C == 1
     algebra, scalar = Combinations(leaves, graph, rows), Evaluator(numbers, claim.domains).rational
     following = EveryOutcome(noise.kicks, noise.none, algebra, SCENARIOS if noise.v else STATES, "point")
-    drawn = [(Draw(counts), chance) for counts, chance in draws]
+    drawn: Draws = [(Draw(counts), chance) for counts, chance in draws]
+    drawn = tossed(method, drawn, scalar) if method.reads("coin") else drawn
     replay = Replay(method, algebra, following, drawn, E, T, scalar, where="point")
     spans = {name: tuple((lo, hi) for lo, hi in ends) for name, ends in ranges_of(method, C, 1, E, T).items()}
     sides = Sides(world, claim.domains, measured(replay, spans), arities(method), leaves.gap_of_minima)

@@ -166,6 +166,7 @@ def fits(reading: Reading, shape: Shape, family: Family, small: bool) -> bool:
         return False
     steps = requirements.counts_steps(reading)
     affine = family.affine and g.affine and not steps and not requirements.reads(reading, "g", "conjugate")
-    if sampling_of(shape) is None and (affine or shape.flag("noise") == "none"):
+    certain = sampling_of(shape) is None and "coin" not in dict(shape.flags)
+    if certain and (affine or shape.flag("noise") == "none"):
         return small or family.affine or sizes["d"] == 1
     return outcomes(shape, family, steps) <= MOST_PATHS

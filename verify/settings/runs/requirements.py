@@ -120,6 +120,8 @@ def layouts(reading: Reading) -> list[dict[str, str]]:
     layouts = weights if uses(reading, "chosen") else [dict[str, str]()]
     if uses(reading, "again"):
         layouts = [one | {"draws": "twice"} for one in layouts]
+    if uses(reading, "coin"):
+        layouts = [one | {"coin": "each round"} for one in layouts]
     if has(reading, "at_rest"):
         return [one | {"start": "between"} for one in layouts]
     corners = reads(reading, "f_i_star", "w_i_star") and not has(reading, "homogeneous")

@@ -136,6 +136,7 @@ class RunSetting(Limited):
             "independent" in requirements.choices(reading)[0]
             and not reading.dropped
             and not requirements.uses(reading, "sampled")
+            and not requirements.uses(reading, "coin")
         )
         noisy = noisy and losses()["bent"] in requirements.families(reading)
         fits = bounded_measures and noisy and not later & set(rules.measures) and meets_counts(reading, MANY)

@@ -68,7 +68,8 @@ def outcomes(shape: Shape, family: Family, counts_steps: bool) -> int:
     own, drawn, total = noise_of(shape), sampling_of(shape), draws(shape, counts_steps)
     g = FAMILIES[dict(shape.flags).get("regulariser", "none")]
     moments = family.affine and g.affine and not counts_steps and own.steps(total) is None
-    if drawn is None and (moments or own.law.silent):
+    coin = "coin" in dict(shape.flags)
+    if drawn is None and not coin and (moments or own.law.silent):
         return 1
     twice = dict(shape.flags).get("draws") == "twice"
-    return paths_needed(shape["T"], shape["C"], own.signs(total, shape["C"], twice), drawn)
+    return paths_needed(shape["T"], shape["C"], own.signs(total, shape["C"], twice), drawn, coin)

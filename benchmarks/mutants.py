@@ -1,13 +1,13 @@
 """`make mutants [ONLY='buttaci yuan/lem5'] [EFFORT=0.1] [AUDIT=audit]`: is a slip seen, and by which move?
 
-Every statement that stands is changed in one place: its right side is halved, a term of it is dropped, an exponent goes
-up or down by one, the relation is turned round. The moves look at the mutant, the cheap ones first: `replay` (the
-statement's own tightest instance, then instances that were drawn and climbed to for the statement, in floats and in the
-kernel), `lint` (a finding that the statement itself does not have), `derive` (it claims more than what it cites gives)
-and `hunt` (a search of its own). Of `replay` and `hunt` only a refutation that the kernel accepts counts. What none of
-them catches survives, and the table says why it may: it is `proved`; it `claims less`, so that it is as true as the
-statement, and is not hunted; the statement is `loose` (proofs at points for all functions, or a tightness that is below
-1/2 as far as was seen); or the question is `open` at this effort.
+Every statement that stands is changed in one place: its right side is halved, or one term of it, a term is dropped, an
+exponent goes up or down by one, the relation is turned round. The moves look at the mutant, the cheap ones first:
+`replay` (the statement's own tightest instance, then instances that were drawn and climbed to for the statement, in
+floats and in the kernel), `lint` (a finding that the statement itself does not have), `derive` (it claims more than
+what it cites gives) and `hunt` (a search of its own). Of `replay` and `hunt` only a refutation that the kernel accepts
+counts. What none of them catches survives, and the table says why it may: it is `proved`; it `claims less`, so that it
+is as true as the statement, and is not hunted; the statement is `loose` (proofs at points for all functions, or a
+tightness that is below 1/2 as far as was seen); or the question is `open` at this effort.
 
 What is known of a statement itself comes from an audit's audit.json where one is given, and is searched for otherwise.
 Its exact instances are replayed on the mutants, and a halved right side is not hunted again where the audit's own,
@@ -49,7 +49,7 @@ from fedaudit.verify.search.rationalise import certify, needed_names
 from fedaudit.verify.search.score import Scores, genes_of, score
 from fedaudit.verify.settings.base import Reading
 
-KINDS = ("half", "term", "exponent", "flip")
+KINDS = ("half", "share", "term", "exponent", "flip")
 MOVES = ("replay", "lint", "derive", "hunt")
 SURVIVED = ("proved", "claims less", "loose", "open")  # why
 TURNED = {Le: Ge, Lt: Gt, Ge: Le, Gt: Lt}
@@ -150,6 +150,7 @@ def _changes(original: Statement, relation: Any) -> Iterator[tuple[str, str, Any
     yield "half", f"right side x {tighter}", make(left, tighter * right)
     written = right if isinstance(right, Add) else original.defined(right)
     for term in written.args if isinstance(written, Add) else ():
+        yield "share", f"{term} x {tighter}", make(left, written + (tighter - 1) * term)
         yield "term", f"without {term}", make(left, written - term)
     for power in sorted(right.atoms(Pow), key=str):
         for by in (1, -1):

@@ -74,3 +74,13 @@ def test_a_worst_case_with_noise_at_the_end_of_the_step_sizes_refutes() -> None:
     assert worst.lower > 1
     assert (point.told["C"], point.told["gamma"]) == ("3", "2/9")  # 1/(4 L) for L = 9/8
     assert broken(read(OWN["khaled/floor"])[0], 1.0) is None
+
+
+def test_points_that_fail_a_condition_do_not_hide_those_that_meet_it() -> None:
+    """C = E = 2 is asked for, and sharp points begin with 1."""
+    statement = fa.statement("classic/fedavg-two-clients")
+    (relation,) = statement.relations
+    for term in relation.rhs.args:
+        halved = statement.variant(id="half/term", then=fa.Le(relation.lhs, relation.rhs - term / 2))
+        assert broken(read(halved)[0], 0.25) is not None
+    assert broken(read(statement)[0], 0.25) is None

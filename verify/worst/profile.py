@@ -49,7 +49,7 @@ SMALL_SIZES = (
     (3, 1, 3),
 )  # C, E, t
 SOLVED = 0.1  # of the cost: to solve a programme alone
-REASONS = 2  # points that are out of reach: then the others are
+REASONS = 3  # points that are out of reach: then the others are
 TRIED = 0.005  # nominal seconds: to see that a point is out of reach
 BUILT = 0.25  # of the cost: to build a programme
 
@@ -133,7 +133,7 @@ def broken(reading: Reading, effort: float) -> tuple[Point, Worst] | None:
                 if one is not None and one.certificate is not None and _accepted(one.certificate):
                     return point, one
             left -= TRIED
-            if left < 0 or (len(built) >= REASONS and all(isinstance(one, str) for one in built.values())):
+            if left < 0 or (len(built) >= REASONS and all(map(_out_of_reach, built.values()))):
                 return None
     return None
 
@@ -184,6 +184,11 @@ def _built(reading: Reading, point: Point) -> Built:
         return error
     except (UserError, kernel.Malformed, kernel.Rejected) as error:
         return str(error)
+
+
+def _out_of_reach(one: Built) -> bool:
+    """Whether no point has a programme, not this one alone."""
+    return isinstance(one, kernel.UnknownAssumption) or (isinstance(one, str) and one.startswith("out of reach"))
 
 
 def _row(at: Ordinary, point: Point, one: Worst) -> Json:

@@ -113,7 +113,7 @@ QUADRATIC_FORM = Statement(
         "eigenvectors have length 1, as those of an eigendecomposition do: Q(x_i) = lambda_i, written for any length; "
         "tried at the constant vector, whose form is 0, and at the difference of two nodes that are alike",
     ),
-    follows_from=(Derivation(proofs.quadratic_form),),
+    waits_for="what a network's quantities are in its weights, from which the kernel would compute it",
 )
 
 PROPOSITION_3_2 = Statement(
@@ -160,7 +160,7 @@ PROPOSITION_3_2_LAW_REPAIRED = replace(
     PROPOSITION_3_2_LAW,
     id="buttaci/prop3.2-law~repaired",
     then=law(phi**2 / (2 * C * (C - 1))),
-    follows_from=(Derivation(proofs.law_of_homogeneity),),
+    waits_for="what a network's quantities are in its weights, from which the kernel would compute it",
     repairs="hom averages C(C-1)/2 independent weights, each counted twice, not C(C-1): twice the variance",
 )
 ALONE = Statement(
@@ -179,7 +179,7 @@ ALONE = Statement(
         "without influencing the mean: epsilon = 0; that the probability is not affected means that it is the same for "
         "every delta and C, which is 1/2",
     ),
-    follows_from=(Derivation(proofs.variance_alone),),
+    waits_for="what a network's quantities are in its weights, from which the kernel would compute it",
 )
 PARTICIPANTS = Statement(
     id="buttaci/sec3.4-participants",
@@ -195,7 +195,7 @@ PARTICIPANTS = Statement(
         "similarities have the law (3.3) whatever C is: homogeneity is their average, halved, and its expectation is "
         "the same for every C; not so its law, which is sec3.4-participants~law",
     ),
-    follows_from=(Derivation(proofs.expected_homogeneity),),
+    waits_for="what a network's quantities are in its weights, from which the kernel would compute it",
 )
 PARTICIPANTS_LAW = replace(
     PARTICIPANTS,
@@ -225,6 +225,7 @@ PROPOSITION_3_2_REPAIRED = Statement(
         A2: theta**2 * epsilon**2 / phi**2 * (C * (C - 1) / (2 * (2 + delta))),
     },
     reading=(SYMMETRIC, AT_A),
+    waits_for="the law of a sum of independent Gaussian weights",
     follows_from=(Derivation(proofs.normal_chance),),
     repairs="hom averages C(C-1)/2 independent weights, not C(C-1): its variance is phi^2/(2C(C-1)); A / sqrt 2",
 )  # fmt: skip

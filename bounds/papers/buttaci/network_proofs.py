@@ -86,53 +86,10 @@ def proposition_3_2(goal: View) -> Argument:
     return Argument((argument, last), last)
 
 
-def quadratic_form(goal: View) -> Argument:
-    """v'Lv written out; x'Lx at an eigenvector."""
-    form, sign, eigen = goal.relations
-    written = theorem("quadratic_form", form, "v'Lv, with L = D - A, for symmetric weights")
-    positive = theorem(
-        "semidefinite", Le(0, form.rhs), "squares with weights that are not negative", "nonnegative_weights"
-    )
-    vector = theorem("eigenvector", eigen, "Lx = lambda x", "eigenvector")
-    steps = (
-        Step(form, given=(written,)),
-        Step(sign, given=(written, positive)),
-        Step(eigen, given=(vector,)),
-    )
-    return Argument(steps, steps)
-
-
-def expected_homogeneity(goal: View) -> Argument:
-    """An average of weights has their mean, however many they are."""
-    average = theorem("mean", goal.relations[0], "homogeneity is half the average of weights of mean theta")
-    last = Step(goal.relations[0], given=(average,))
-    return Argument((last,), last)
-
-
-def law_of_homogeneity(goal: View) -> Argument:
-    """Mean and variance of half the average of C(C-1)/2 independent weights."""
-    C, phi = named(goal, "C"), named(goal, "phi")
-    mean, variance = goal.relations
-    exact = Eq(2 * C * (C - 1) * variance.lhs, phi**2)
-    known = (
-        theorem("mean", mean, "homogeneity is half the average of weights of mean theta"),
-        theorem("variance", exact, "half the average of C(C-1)/2 independent weights"),
-    )
-    steps = tuple(Step(r, given=(k,)) for r, k in zip(goal.relations, known, strict=True))
-    return Argument(steps, steps)
-
-
-def variance_alone(goal: View) -> Argument:
-    """hom~ - hom is symmetric around 0."""
-    even = theorem("even_chance", goal.relations[0], "hom~ - hom is Gaussian with mean 0", "independent_networks")
-    last = Step(goal.relations[0], given=(even,))
-    return Argument((last,), last)
-
-
 def normal_chance(goal: View) -> Argument:
     """Φ at the mean of hom - hom~ over its standard deviation, with one weight a pair."""
-    law = theorem("chance", goal.relations[0], "hom~ - hom is Gaussian: P(S < 0) = Φ(-E S / sqrt(V S))",
-        "independent_networks")  # fmt: skip
+    law = Known(goal.relations[0], "hom~ - hom is Gaussian: P(S < 0) = Φ(-E S / sqrt(V S))", "premise",
+        assumes=("independent_networks",))  # fmt: skip
     last = Step(goal.relations[0], given=(law,))
     return Argument((last,), last)
 

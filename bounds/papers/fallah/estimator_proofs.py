@@ -72,7 +72,7 @@ outer = theorem("second_moment", Le(e2, SQUARE), "(36): the variance of an avera
 
 
 def eq_5(goal: View) -> Argument:
-    chain = theorem("chain_rule", goal.relations[0], "the chain rule, and a symmetric Hessian", "smooth", at={"j": j})
+    chain = Known(goal.relations[0], "the chain rule, and a symmetric Hessian", "premise", assumes=("smooth",))
     last = Step(goal.relations[0], given=(chain,), where="5")
     return Argument((last,), last)
 

@@ -206,7 +206,7 @@ def lemma_7(goal: View) -> Argument:
 
 def remark_5(goal: View) -> Argument:
     """The envelope is differentiable, with the gradient (w - prox(w))/rho."""
-    slope = theorem("envelope", goal.relations[0], "the gradient of a Moreau envelope", "weakly_convex")
+    slope = Known(goal.relations[0], "the gradient of a Moreau envelope", "premise", assumes=("weakly_convex",))
     return _at_once(Step(goal.relations[0], given=(slope,), where="remark 5"))
 
 

@@ -254,6 +254,7 @@ REMARK_5 = Statement(
         "R_erm is one weakly convex function; rho < 1/(2 nu) comes from theorem 2, of which this is a remark",
         "the remark goes on that w and its proximal point meet at the rate 1/sqrt(T): theorem 2 bounds the square",
     ),
+    waits_for="the derivative of a Moreau envelope",
     follows_from=(Derivation(proofs.remark_5),),
 )
 

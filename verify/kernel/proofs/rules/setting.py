@@ -5,8 +5,8 @@ about that setting, makes its assumptions (and none that it excludes) and meets 
 of is what the world gives under these names: a symbol of the claim that is no letter, index or chosen step size, or a
 quantity that the proof declares (`quantities`) and the claim has not. That such a theorem is true is nothing that the
 kernel computes: the tests try each on instances, and every use of one is a line that the proof takes on trust, counted
-and listed like a solver's. Not claimed: anything about another setting, even if its quantities have the same names, or
-about clients and coordinates that are not shown to be in range.
+and listed like a solver's; it may not be what is claimed. Not claimed: anything about another setting, even if its
+quantities have the same names, or about clients and coordinates that are not shown to be in range.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from flint import fmpq
 from ...core.claim import Claim
 from ...core.expression import Tree, free, parse
 from ...core.rational import Node, Rejected
-from ..judgement import Context, Judgement, in_domain, put, require, told, within, yields
+from ..judgement import Context, Judgement, among, in_domain, put, require, told, within, yields
 from ..theorems import datasets, networks, users
 from ..theorems.theorem import Theorem, Theory
 from ..vectors.frame import made
 
 THEORIES: Mapping[str, Theory] = {
     "erm": datasets.ERM, "table": datasets.TABLE, "algorithm": datasets.ALGORITHM,
-    "prox": datasets.PROX, "graph": networks.GRAPH, "network": networks.NETWORK, "meta": users.META,
+    "graph": networks.GRAPH, "network": networks.NETWORK, "meta": users.META,
 }  # fmt: skip
 RANGES = {"i": "C", "j": "D"}  # from 1 to the number of clients, of coordinates
 
@@ -65,6 +65,8 @@ def check(stated: Judgement, data: Node, rests: Sequence[Judgement], context: Co
     for condition in theorem.when:
         require(put(condition, {**values, **constants}), rests, context)
     yields(put(theorem.then, {**values, **constants}), stated, rests, context)
+    if any(among(relation, [stated.says], context.forms) for relation in claim.then):
+        raise Rejected("got a theorem that is the claim itself, expected a step of its proof")
     context.trusted.append(f"{told(stated.says)} ({fields['name'].raw}: {theorem.why})")
 
 

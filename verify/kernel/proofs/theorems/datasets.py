@@ -40,18 +40,6 @@ ERM = theory(
     ),
 )
 
-# One weakly convex function: away = |w - p| for its proximal point p, the minimiser of f + |. - w|^2/(2 rho).
-PROX = theory(
-    "",
-    (
-        "envelope",
-        "weakly_convex(nu); 0 < rho; nu*rho < 1 |- away == rho * envelope_slope",
-        "Moreau (1965): f + |. - w|^2/(2 rho) is strongly convex, so that p is one point, continuous in w. "
-        "With p as a guess at w + h, the envelope there is at most e(w) + <w - p, h>/rho + |h|^2/(2 rho); so it is at "
-        "w, seen from w + h; both together say that (w - p)/rho is its gradient",
-    ),
-)
-
 # total: the sum over i of E|h(S) - h(S^(i))|^2.
 TABLE = theory(
     "total",

@@ -18,41 +18,12 @@ GRAPH = theory(
         "the trace is the sum of all degrees, in which each weight is twice",
     ),
     ("eigenvalues", "|- trace == spectrum", "a trace is the sum of the eigenvalues, of which the first is 0"),
-    (
-        "quadratic_form",
-        "|- form == variability",
-        "v'Lv = sum_i d_i v_i^2 - sum_ij a_ij v_i v_j, half the sum of a_ij (v_i - v_j)^2 for symmetric weights",
-    ),
-    (
-        "semidefinite",
-        "nonnegative_weights() |- 0 <= variability",
-        "a sum of squares with weights that are not negative",
-    ),
-    ("eigenvector", "eigenvector() |- eigenform == lam * length2", "x'Lx = x'(lam x)"),
     real="trace",
 )
 
 # dtr2: E dtr^2; trM2: E tr (L~ - L)^2; wide: E|dtr|/(C - 1).
 NETWORK = theory(
     "dtr2 trM2 wide msd sad",
-    ("mean", "|- hom_mean(C) == theta/2", "homogeneity is half the average of weights of mean theta"),
-    (
-        "variance",
-        "|- 2*C*(C - 1) * hom_variance(C) == phi**2",
-        "half the average of C (C - 1)/2 independent weights of variance phi^2",
-    ),
-    (
-        "even_chance",
-        "independent_networks(); 0 < phi; -1 < delta; epsilon == 0; 2 <= C |- 2 * probability(C) == 1",
-        "hom~ - hom is Gaussian with mean 0 and a variance that is not 0",
-    ),
-    (
-        "chance",
-        "independent_networks(); 0 < phi; -1 < delta; 0 <= epsilon; 0 <= theta; 2 <= C; "
-        "A2 == theta**2*epsilon**2/phi**2 * (C*(C - 1)/(2*(2 + delta))) |- probability(C) == Phi(C)",
-        "S = hom~ - hom is Gaussian with mean -epsilon theta/2 and variance (2 + delta) phi^2/(2 C (C - 1)), so that "
-        "P(S < 0) is Phi at -E S over the square root of that; A is the root of A2",
-    ),
     (
         "trace_square",
         "independent_networks() |- dtr2 == 2*C*(C - 1)*(2 + delta)*phi**2 + (C*(C - 1)*epsilon*theta)**2",

@@ -25,11 +25,6 @@ QUANTITIES = (
 _SAMPLES = "gradient_variance(sigma_G); smooth(L); 0 <= alpha"
 META = theory(
     QUANTITIES,
-    (
-        "chain_rule",
-        "smooth(L) |- dF(j) == inner(j) - alpha*hess_inner(j)",
-        "the derivative of f_1(w - alpha grad f_1(w)) is (I - alpha H)' times grad f_1 there, and H is symmetric",
-    ),
     # --- similarity of users
     ("variance", "not total() |- spread_G <= mean2", "a variance is at most a mean square"),
     ("short", "bounded_gradients(B) |- mean2 <= B**2", "gradients of length at most B"),

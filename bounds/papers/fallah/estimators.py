@@ -106,7 +106,7 @@ EQ_5 = Statement(
         _SEPARABLE,
         "f_i is twice differentiable, as assumption 2 says later",
     ),
-    waits_for="Hessians as operators on the vectors of a proof: the chain rule",
+    waits_for="operators on the vectors of a proof: Hessians, and the chain rule",
     follows_from=(Derivation(proofs.eq_5),),
 )
 EQ_5_DIAGONAL = replace(
@@ -115,7 +115,7 @@ EQ_5_DIAGONAL = replace(
     title="Gradient of the meta-function, for diagonal Hessians",
     then=Eq(dF(j), (1 - alpha * hess(j)) * inner(j)),
     reading=("no more than a special case: Hess f_i(w) is diagonal", *EQ_5.reading[2:]),
-    waits_for="Hessians as operators on the vectors of a proof",
+    waits_for="operators on the vectors of a proof: Hessians",
     follows_from=(),
 )
 

@@ -65,7 +65,7 @@ def check(stated: Judgement, data: Node, rests: Sequence[Judgement], context: Co
     for condition in theorem.when:
         require(put(condition, {**values, **constants}), rests, context)
     yields(put(theorem.then, {**values, **constants}), stated, rests, context)
-    if any(among(relation, [stated.says], context.forms) for relation in claim.then):
+    if any(among(relation, [stated.says], context.forms) for relation in context.claim.then):
         raise Rejected("got a theorem that is the claim itself, expected a step of its proof")
     context.trusted.append(f"{told(stated.says)} ({fields['name'].raw}: {theorem.why})")
 

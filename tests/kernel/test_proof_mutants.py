@@ -80,7 +80,7 @@ def filed(name: str, kept: Path) -> Original | None:
     """The proof of a statement of the catalogue, if there is one: in the folder that was given, or at all."""
     if KEPT and not (kept / f"{slug(name)}.json").is_file():
         return None
-    found = prove(KNOWN[name], KNOWN, kept, brief=True)  # its own runs are the subject of other tests
+    found = prove(KNOWN[name], KNOWN, kept)
     if not isinstance(found, Proof):
         return None
     if not KEPT:

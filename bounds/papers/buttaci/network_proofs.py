@@ -86,14 +86,6 @@ def proposition_3_2(goal: View) -> Argument:
     return Argument((argument, last), last)
 
 
-def normal_chance(goal: View) -> Argument:
-    """Φ at the mean of hom - hom~ over its standard deviation, with one weight a pair."""
-    law = Known(goal.relations[0], "hom~ - hom is Gaussian: P(S < 0) = Φ(-E S / sqrt(V S))", "premise",
-        assumes=("independent_networks",))  # fmt: skip
-    last = Step(goal.relations[0], given=(law,))
-    return Argument((last,), last)
-
-
 dtr2, trM2 = Symbol("dtr2", nonnegative=True), Symbol("trM2", nonnegative=True)  # E dtr², E tr (L~ - L)²
 
 

@@ -71,12 +71,6 @@ outer = theorem("second_moment", Le(e2, SQUARE), "(36): the variance of an avera
     "gradient_variance", speaks=(e2,))  # fmt: skip
 
 
-def eq_5(goal: View) -> Argument:
-    chain = Known(goal.relations[0], "the chain rule, and a symmetric Hessian", "premise", assumes=("smooth",))
-    last = Step(goal.relations[0], given=(chain,), where="5")
-    return Argument((last,), last)
-
-
 def assumption_5(goal: View) -> Argument:
     """The paper gives no proof. A variance is at most a mean square, which is a quarter of what is claimed."""
     mean, off = _real("mean2"), _real("farthest")

@@ -204,12 +204,6 @@ def lemma_7(goal: View) -> Argument:
     return _at_once(Step(goal.relations[0], given=(convex,), where="appendix B.2"))
 
 
-def remark_5(goal: View) -> Argument:
-    """The envelope is differentiable, with the gradient (w - prox(w))/rho."""
-    slope = Known(goal.relations[0], "the gradient of a Moreau envelope", "premise", assumes=("weakly_convex",))
-    return _at_once(Step(goal.relations[0], given=(slope,), where="remark 5"))
-
-
 def lemma_10_bias(goal: View, stability: View, generalisation: View) -> Argument:
     """Lemma 1 with lambda = 1/eta - L makes the minimiser stable; then lemma 3."""
     least = _real("least")

@@ -60,6 +60,7 @@ OPTIONAL = {
     "gpu": "cupy-cuda12x",
     "flower": "flwr",
     "torch": "torch",
+    "solvers": "cvxpy",
 }  # extra -> what the code asks for by name
 OF_TESTS = {"pytest", "hypothesis"}  # of the pytest plugin, which somebody has who runs it
 

@@ -297,7 +297,7 @@ VERDICTS = {
     "then=Le((-x)**Rational(1, 3), x)": ("undecided", NO_PATH),
     "then=Le(fa.Max(T, -T), T)": ("survived", ""),
     "then=Le(x**2, x), when=(Lt(x, 1), Gt(x, 2))": ("undecided", NO_PATH),
-    "then=Le(t, t**2)": ("survived", ""),
+    "then=Le(t, t**2)": ("proved", ""),
 }
 
 

@@ -188,7 +188,6 @@ PROVED = (
         "lem3-bias",
         "lem3-variance",
         "lem3-variance-proof",
-        "rem5-identity",
     ),  # theorems of their settings
     *("lem4-mean", "lem4-variance", "lem7"),
 )

@@ -305,7 +305,7 @@ def test_a_counterexample_to_what_is_proved_is_said_to_be_a_contradiction(identi
 
 @pytest.mark.usefixtures("accepts")
 def test_what_only_follows_from_premises_is_no_contradiction() -> None:
-    assert certify(hostile.of("buttaci/prop3.3-lower", {}), "here")["what"] == "refutation"
+    assert certify(hostile.of("buttaci/prop3.2~repaired", {}), "here")["what"] == "refutation"
 
 
 @pytest.mark.usefixtures("one_kernel")

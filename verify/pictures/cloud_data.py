@@ -24,8 +24,8 @@ from .row_marks import Row, largest_exact, tightest_of
 
 __all__ = ["against", "cloud"]
 
-INSTANCES, SHAPES, LARGEST = 2000, 10, 60  # drawn at most, their shapes, and the size of one
-FEW = 200  # instances of a shape at least
+INSTANCES, SHAPES, LARGEST = 4000, 10, 60  # drawn at most, their shapes, and the size of one
+FEW = 400  # instances of a shape at least
 REPLAYS = 4
 
 

@@ -147,7 +147,7 @@ def _cvxpy(solver: str) -> Any:
     try:
         return import_module("cvxpy")
     except ImportError as error:
-        raise UserError(f"--solver {solver} without cvxpy", f"cvxpy, or {OWN}", "pip install cvxpy") from error
+        raise UserError(f"--solver {solver} without cvxpy", f"cvxpy, or {OWN}", "pip install 'fedaudit[solvers]'") from error
 
 
 @contextmanager

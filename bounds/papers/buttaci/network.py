@@ -226,6 +226,7 @@ PROPOSITION_3_2_REPAIRED = Statement(
     },
     reading=(SYMMETRIC, AT_A),
     waits_for="the law of a sum of independent Gaussian weights",
+    follows_from=(Derivation(proofs.proposition_3_2),),
     repairs="hom averages C(C-1)/2 independent weights, not C(C-1): its variance is phi^2/(2C(C-1)); A / sqrt 2",
 )  # fmt: skip
 

@@ -16,7 +16,10 @@ from .measured import (
     bias2,
     bias2_FO,
     bias2_HF,
+    dF,
     error_H,
+    hess_inner,
+    inner,
     mean_moved2,
     moved2,
     mse,
@@ -69,6 +72,14 @@ e2 = _real("e2")  # E|e_2|^2
 SQUARE = sigma_G**2 * (1 / D1 + (alpha * L) ** 2 / D0)
 outer = theorem("second_moment", Le(e2, SQUARE), "(36): the variance of an average, and f_i is L-smooth", "smooth",
     "gradient_variance", speaks=(e2,))  # fmt: skip
+
+
+def eq_5(goal: View) -> Argument:
+    turned = Symbol("turned", real=True)  # the j-th coordinate of H' g, g the inner gradient
+    chain = _premise(Eq(dF(j), inner(j) - alpha * turned), "the chain rule, with the Jacobian I - alpha H")
+    symmetric = _premise(Eq(turned, hess_inner(j)), "Hessians are symmetric", "smooth")
+    last = Step(goal.relations[0], given=(chain, symmetric), where="5")
+    return Argument((last,), last)
 
 
 def assumption_5(goal: View) -> Argument:

@@ -107,6 +107,7 @@ EQ_5 = Statement(
         "f_i is twice differentiable, as assumption 2 says later",
     ),
     waits_for="operators on the vectors of a proof: Hessians, and the chain rule",
+    follows_from=(Derivation(proofs.eq_5),),
 )
 EQ_5_DIAGONAL = replace(
     EQ_5,

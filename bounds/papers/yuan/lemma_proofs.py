@@ -23,11 +23,13 @@ from .symbols import (
     among,
     apart,
     averaged2,
+    away,
     b,
     beta,
     bias,
     bias_m,
     deviation,
+    envelope_slope,
     eps,
     eta,
     fresh2,
@@ -35,6 +37,7 @@ from .symbols import (
     lam,
     m,
     nu,
+    rho,
     sampled2,
     spread2,
     variance,
@@ -202,6 +205,22 @@ def lemma_7(goal: View) -> Argument:
         (1, Subgradient(around, beside, eta, (("weakly_convex", (nu,)),), nu)),
     )
     return _at_once(Step(goal.relations[0], given=(convex,), where="appendix B.2"))
+
+
+def remark_5(goal: View) -> Argument:
+    """The envelope e has a tangent with slope s at w, and lies below the parabola that u = prox(w) gives, with slope g.
+
+    e(w) + s'h - c |h|^2 <= e(w + h) <= e(w) + g'h + |h|^2/(2 rho) for g = (w - prox)/rho; at h = (s - g)/(2 K) with
+    K = c + 1/(2 rho) that is |s - g|^2/(2 K) <= |s - g|^2/(4 K).
+    """
+    gap2, K = _real("gap2"), Symbol("K", positive=True)
+    tangents = _premise(
+        Le(gap2 / (2 * K), gap2 / (4 * K)), "both bounds on the envelope at h = (s - g)/(2 K)", "weakly_convex"
+    )
+    sizes = _premise(Le((envelope_slope - away / rho) ** 2, gap2), "||s| - |g|| <= |s - g|, and |g| = away/rho")
+    same = Step(Le(gap2, 0), given=(tangents,))
+    last = Step(goal.relations[0], given=(same, sizes), where="remark 5")
+    return Argument((same, last), last)
 
 
 def lemma_10_bias(goal: View, stability: View, generalisation: View) -> Argument:

@@ -255,6 +255,7 @@ REMARK_5 = Statement(
         "the remark goes on that w and its proximal point meet at the rate 1/sqrt(T): theorem 2 bounds the square",
     ),
     waits_for="the derivative of a Moreau envelope",
+    follows_from=(Derivation(proofs.remark_5),),
 )
 
 _STEP_10 = (Lt(eta, 1 / L), Le(eps, G**2 * eta / (8 * b**2)))

@@ -84,7 +84,8 @@ def test_true_orders_are_proved_and_never_refuted(made: Statement) -> None:
 
 def test_a_proof_is_the_verdict() -> None:
     row = audit_row(TRUE[0], 0, 0.1)
-    assert (row["verdict"], row["how"], row["tightness"]) == ("proved", "dominance", 0)
+    assert (row["verdict"], row["how"]) == ("proved", "dominance")
+    assert -0.01 < row["tightness"] <= 0  # how close to equal powers the drawn paths came
 
 
 @pytest.mark.parametrize(("made", "paths"), FALSE, ids=lambda m: str(getattr(m, "then", "")))

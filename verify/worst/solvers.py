@@ -147,7 +147,8 @@ def _cvxpy(solver: str) -> Any:
     try:
         return import_module("cvxpy")
     except ImportError as error:
-        raise UserError(f"--solver {solver} without cvxpy", f"cvxpy, or {OWN}", "pip install 'fedaudit[solvers]'") from error
+        remedy = "pip install 'fedaudit[solvers]'"
+        raise UserError(f"--solver {solver} without cvxpy", f"cvxpy, or {OWN}", remedy) from error
 
 
 @contextmanager

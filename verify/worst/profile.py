@@ -26,7 +26,7 @@ from .worst import TooLarge, Worst, broken_at, in_reach, worst_of
 
 __all__ = ["Profile", "examined", "profile"]
 
-Built = tuple[Blocks, Programme] | TooLarge | kernel.UnknownAssumption | str
+Built = tuple[Blocks, Programme] | TooLarge | kernel.OutOfReach | str
 LARGEST = 60  # leaves
 NOMINAL = 25_000  # leaves times constraints times the size of a block, per nominal second
 LEAST, USUAL, SHARE, MORE = 0.35, 3.0, 6.0, 0.25  # nominal seconds, and per second of effort: at first, and beyond
@@ -164,7 +164,7 @@ def _reached(
         match built[key]:
             case TooLarge():
                 large = True
-            case kernel.UnknownAssumption() | str() as reason:
+            case kernel.OutOfReach() | str() as reason:
                 why = why or str(reason)
             case shape, asked:
                 programmes.append((point, shape, asked))
@@ -180,15 +180,15 @@ def _built(reading: Reading, point: Point) -> Built:
     """The programme, that it is too large, or why there is none."""
     try:
         return in_reach(reading, point, LARGEST)
-    except (TooLarge, kernel.UnknownAssumption) as error:
+    except (TooLarge, kernel.OutOfReach) as error:
         return error
     except (UserError, kernel.Malformed, kernel.Rejected) as error:
         return str(error)
 
 
 def _out_of_reach(one: Built) -> bool:
-    """Whether no point has a programme, not this one alone."""
-    return isinstance(one, kernel.UnknownAssumption) or (isinstance(one, str) and one.startswith("out of reach"))
+    """Whether the claim has no programme, at this point or at any."""
+    return isinstance(one, kernel.OutOfReach)
 
 
 def _row(at: Ordinary, point: Point, one: Worst) -> Json:

@@ -37,7 +37,7 @@ from fedaudit.verify.settings.base import Shape
 EFFORT = 0.1
 FOLDER = TESTS / "certificates" / "run"
 ALL = [s.id for s in statements(["zhang"]) if "sec4.1" not in s.id]
-REFUTED = {"zhang/eqA.33", "zhang/eqA.38"}
+REFUTED = {"zhang/eqA.32", "zhang/eqA.33", "zhang/eqA.38", "zhang/sec4-prox-pl"}
 
 # --- regularisers ----------------------------------------------------------------------------------------------------
 
@@ -83,7 +83,11 @@ def test_minimisers_are_minimal() -> None:
 # --- simulator against kernel ----------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("label", some(ALL, 7, "many instances of every statement"))
+# Claims about numbers and orders have no simulator; instances of cor-no-bg are few, for it is about an indicator.
+RUNS = [s.id for s in statements(["zhang"]) if not isinstance(s.method, str) and "sec4.1" not in s.id]
+
+
+@pytest.mark.parametrize("label", some([i for i in RUNS if i != "zhang/cor-no-bg"], 7, "many instances of every one"))
 def test_simulator_and_kernel_agree(label: str) -> None:
     reading, world = read(statement(label))
     shapes = [s for s in world.shapes(reading) if s.cost <= 60]
@@ -225,7 +229,7 @@ def test_theorems_are_dimensionally_sound() -> None:
 
 
 @slow("forty seconds each; the certificates that such searches found are golden ones")
-@pytest.mark.parametrize("label", sorted(REFUTED))
+@pytest.mark.parametrize("label", sorted(REFUTED - {"zhang/sec4-prox-pl"}))  # that one is an order
 def test_the_printed_noise_constant_is_refuted(label: str) -> None:
     """eta_g ≥ sqrt(n/8) does not keep the corrections' noise below 6: found, shrunk to n = 15, certified."""
     row = hunt_row(statement(label), 0, EFFORT)

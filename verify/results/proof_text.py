@@ -29,11 +29,13 @@ from fedaudit.bounds.proofs.hand_premises import premises
 from fedaudit.bounds.proofs.premise_identity import Average, Definition, Shown
 from fedaudit.bounds.proofs.step_decisions import Decided
 
+from ..kernel.proofs.theorems import datasets, networks, users
 from .atom_words import ProofPrinter, in_words, vector_words
 from .row import WrittenLine, WrittenName, WrittenProof
 
 __all__ = ["decided_lines", "written_ways"]
 
+MEANINGS = {**datasets.MEANINGS, **networks.MEANINGS, **users.MEANINGS}  # of quantities that theorems speak of
 LONG = 150  # characters of LaTeX in one line of a display
 SUMS = {sum_next: "one more term of the sum", sum_splits: "the sum of a sum", sum_empty: "an empty sum"}
 
@@ -250,6 +252,8 @@ def _names(statement: Statement, argument: Argument) -> Iterator[WrittenName]:
     shown = [item.rule for item in items if isinstance(item, Known) and isinstance(item.rule, Shown)]
     frames = list({id(rule.frame): rule.frame for rule in shown}.values())
     stated = {symbol for symbol, _ in used_symbols(statement)}
+    rules = [item.rule for item in items if isinstance(item, Known)]
+    spoken = {name for rule in rules if isinstance(rule, OfSetting) for name in rule.speaks}
     named = {item.claim.args[0] for item in items if isinstance(item, Known) and item.rule == NAMED}
     waiting = list(dict.fromkeys(head for item in items for head in _heads(item.claim)))
     reached, told = set[Any](named), dict[str, WrittenName]()
@@ -268,6 +272,8 @@ def _names(statement: Statement, argument: Argument) -> Iterator[WrittenName]:
             letter = entry.latex or spelled(str(head))
             letter = letter.format(*(r"\cdot" for _ in range(9))) if not isinstance(head, Symbol) else letter
             told.setdefault(letter, WrittenName(letter, says=entry.meaning))
+        elif str(head) in spoken:
+            told.setdefault(spelled(str(head)), WrittenName(spelled(str(head)), says=MEANINGS[str(head)]))
     for frame in frames:
         printer = ProofPrinter(frame.method, as_latex=True)
         for ghost, (start, rule) in frame.ghosts.items():

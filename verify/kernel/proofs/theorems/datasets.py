@@ -9,6 +9,13 @@ from __future__ import annotations
 
 from .theorem import theory
 
+MEANINGS = {  # what proofs speak of although the claim does not
+    "first": "how far the estimator of S is from its minimiser", "second": "the same of S'",
+    "between": "how far both minimisers are apart", "total": "the sum over i of E|h(S) - h(S^(i))|^2",
+    "moved": "the largest |A(S) - A(S')| over neighbours", "bias": "|E (grad R - grad R_S)(A(S))|",
+    "variance": "E|grad R(A(S)) - E grad R(A(S))|^2",
+}  # fmt: skip
+
 # first, second: how far the estimators of S and S' are from their minimisers; between: how far these are apart.
 ERM = theory(
     "first second between",

@@ -9,6 +9,12 @@ from __future__ import annotations
 
 from .theorem import theory
 
+MEANINGS = {  # what proofs speak of although the claim does not
+    "trace": "the trace of the Laplacian", "dtr2": "E (tr L~ - tr L)^2", "trM2": "E tr (L~ - L)^2",
+    "wide": "E|tr L~ - tr L|/(C - 1)", "msd": "the average squared difference of eigenvalues",
+    "sad": "the average absolute difference of eigenvalues",
+}  # fmt: skip
+
 # trace: of the Laplacian.
 GRAPH = theory(
     "",

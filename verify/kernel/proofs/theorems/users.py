@@ -13,18 +13,20 @@ from __future__ import annotations
 
 from .theorem import theory
 
-QUANTITIES = (
-    "mean2 off_G off_H farthest "  # average |grad f_i|^2; of user i, |grad f_i - grad f| and |H_i - H|; the largest
-    "one two "  # the largest |g_i(w) - g_i(u)| and |H_i(w) - H_i(u)| over users
-    "r2 E2 "  # averages of |g_i - g|^2, g = grad f(w - alpha grad f(w)), and of |H_i - H|^2
-    "off mean_e e1 e2 "  # E|average of D0 gradients - grad f_1|, |E e|, E|e|, E|e|^2
-    "second bent tail "  # E|ghat|^2, E|alpha (Hhat - H) ghat|^2, |alpha H g|
-    "difference near points "  # |c(g)/(2 delta) - H g|; see free_split and free_parts
-    "ahead behind"  # |grad f_1(w +- delta v) - grad f_1(w) -+ delta H v|
-)
+MEANINGS = {  # what proofs speak of although the claim does not; E is over the batches
+    "mean2": "the average of |grad f_i|^2", "off_G": "|grad f_i - grad f| of user i", "off_H": "|H_i - H| of user i",
+    "farthest": "the largest |H_i - H|", "one": "the largest |g_i(w) - g_i(u)|", "two": "the largest |H_i(w) - H_i(u)|",
+    "r2": "the average of |g_i - g|^2, g = grad f(w - alpha grad f(w))", "E2": "the average of |H_i - H|^2",
+    "off": "E|average of D0 gradients - grad f_1|", "mean_e": "|E e|", "e1": "E|e|", "e2": "E|e|^2",
+    "second": "E|ghat|^2", "bent": "E|alpha (Hhat - H) ghat|^2", "tail": "|alpha H g|",
+    "difference": "|c(g)/(2 delta) - H g|", "near": "E|ghat - g - alpha (chat(ghat) - c(g))/(2 delta)|^2",
+    "points": "the larger E|batch gradient at w +- delta ghat - grad f(w +- delta g)|^2",
+    "ahead": "|grad f_1(w + delta v) - grad f_1(w) - delta H v|",
+    "behind": "|grad f_1(w - delta v) - grad f_1(w) + delta H v|",
+}  # fmt: skip
 _SAMPLES = "gradient_variance(sigma_G); smooth(L); 0 <= alpha"
 META = theory(
-    QUANTITIES,
+    " ".join(MEANINGS),
     # --- similarity of users
     ("variance", "not total() |- spread_G <= mean2", "a variance is at most a mean square"),
     ("short", "bounded_gradients(B) |- mean2 <= B**2", "gradients of length at most B"),

@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 from ..style.look import BOUND, RUNS, TIGHTEST, caption, heading, look, new, positive
 
 if TYPE_CHECKING:
-    from fedaudit.verify.experiments.benmansour.weight_figures import Distances
+    from fedaudit.verify.experiments.papers.benmansour.weight_figures import Distances
 
 __all__ = ["plot"]
 

@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 from ..style.look import BOUND, TIGHTEST, caption, headline, look, new, positive, whole
 
 if TYPE_CHECKING:
-    from fedaudit.verify.experiments.benmansour.faster import Speeds
+    from fedaudit.verify.experiments.papers.benmansour.faster import Speeds
 
 __all__ = ["plot"]
 

@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 from ..style.look import TIGHTEST, caption, heading, look, new
 
 if TYPE_CHECKING:
-    from fedaudit.verify.experiments.benmansour.weight_figures import Participation
+    from fedaudit.verify.experiments.papers.benmansour.weight_figures import Participation
 
 __all__ = ["plot"]
 

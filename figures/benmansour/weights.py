@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 from ..style.look import BOUND, LOWER, RUNS, TIGHTEST, caption, look, new, positive
 
 if TYPE_CHECKING:
-    from fedaudit.verify.experiments.benmansour.softmax_weights import Weights
+    from fedaudit.verify.experiments.papers.benmansour.softmax_weights import Weights
 
 __all__ = ["plot"]
 

@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 from ..style.look import BOUND, LOWER, TIGHTEST, caption, heading, look, new, ticks_y
 
 if TYPE_CHECKING:
-    from fedaudit.verify.experiments.buttaci.discussion import Lines, Panels
+    from fedaudit.verify.experiments.papers.buttaci.discussion import Lines, Panels
 
 __all__ = ["plot"]
 

@@ -15,7 +15,7 @@ from ..style.look import caption, heading, look, new
 
 if TYPE_CHECKING:
     from fedaudit.problems.data.network_data import Observed
-    from fedaudit.verify.experiments.buttaci.networks import Networks
+    from fedaudit.verify.experiments.papers.buttaci.networks import Networks
 
 __all__ = ["plot"]
 

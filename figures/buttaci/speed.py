@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 from ..style.look import BOUND, LOWER, RUNS, TIGHTEST, Array, caption, headline, look, new
 
 if TYPE_CHECKING:
-    from fedaudit.verify.experiments.buttaci.speed import Speed
+    from fedaudit.verify.experiments.papers.buttaci.speed import Speed
 
 __all__ = ["plot"]
 

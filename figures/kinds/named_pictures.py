@@ -5,9 +5,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from fedaudit.verify.experiments.buttaci.networks import Networks, grid
-from fedaudit.verify.experiments.yuan import rates as formulas
-from fedaudit.verify.experiments.zhang.exact import stochastic
+from fedaudit.verify.experiments.papers.buttaci.networks import Networks, grid
+from fedaudit.verify.experiments.papers.yuan import rates as formulas
+from fedaudit.verify.experiments.papers.zhang.exact import stochastic
 
 from ..buttaci import imbalance
 from ..yuan import rates

@@ -9,7 +9,7 @@ from .rates import table
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from fedaudit.verify.experiments.yuan.complexity_table import Complexities
+    from fedaudit.verify.experiments.papers.yuan.complexity_table import Complexities
 
 __all__ = ["plot"]
 

@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 from ..style.look import caption, look, new
 
 if TYPE_CHECKING:
-    from fedaudit.verify.experiments.yuan.rates import Crossing, Row
+    from fedaudit.verify.experiments.papers.yuan.rates import Crossing, Row
 
 __all__ = ["crossover", "table"]
 

@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 from ..style.look import BOUND, LOWER, RUNS, TIGHTEST, caption, headline, look, new, positive, whole
 
 if TYPE_CHECKING:
-    from fedaudit.verify.experiments.zhang.exact import Race
+    from fedaudit.verify.experiments.papers.zhang.exact import Race
 
 __all__ = ["plot"]
 

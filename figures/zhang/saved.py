@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 from ..style.look import BOUND, RUNS, TIGHTEST, caption, headline, look, new
 
 if TYPE_CHECKING:
-    from fedaudit.verify.experiments.zhang.rounds import Saved
+    from fedaudit.verify.experiments.papers.zhang.rounds import Saved
 
 __all__ = ["plot"]
 

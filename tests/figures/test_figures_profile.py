@@ -16,7 +16,7 @@ from fedaudit.figures.drawing import draw
 from fedaudit.figures.kinds import cloud
 from fedaudit.figures.kinds import named_pictures as pictures
 from fedaudit.figures.kinds import relatives as profile
-from fedaudit.verify.experiments.buttaci.networks import grid
+from fedaudit.verify.experiments.papers.buttaci.networks import grid
 from fedaudit.verify.pictures.curves import Cloud, Profile, Rate, curves
 
 

@@ -344,8 +344,8 @@ def test_every_experiment_lies_with_its_paper_and_so_does_its_picture() -> None:
         paper = identifier.partition("/")[0]
         assert paper in papers()
         assert statement(identifier).kind == "experiment"
-        assert experiment.run.__module__.split(".")[3] == paper
-    for room, others in (("verify/experiments", set[str]()), ("figures", {"kinds", "pages", "words", "style"})):
+        assert experiment.run.__module__.split(".")[4] == paper
+    for room, others in (("verify/experiments/papers", set[str]()), ("figures", {"kinds", "pages", "words", "style"})):
         folders = {p.parent.name for p in (ROOT / room).glob("*/__init__.py")}
         assert folders - others <= set(papers())
     for path in (ROOT / "figures").glob("*/[a-z]*.py"):

@@ -10,7 +10,7 @@ import pytest
 from fedaudit.bounds.catalogue.discovery import statement
 from fedaudit.figures.drawing import draw, image
 from fedaudit.verify.experiments import Outcome, experiment, experiments
-from fedaudit.verify.experiments.buttaci import speed as buttaci_speed
+from fedaudit.verify.experiments.papers.buttaci import speed as buttaci_speed
 from fedaudit.verify.moves.audit import audit_row, hunt_row, verify_row
 from fedaudit.verify.pictures.curves import picture
 

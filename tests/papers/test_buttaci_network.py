@@ -23,7 +23,7 @@ from fedaudit.problems.data.network_data import digits, messages, observe, parti
 from fedaudit.problems.data.similarity_graphs import Alteration
 from fedaudit.verify import kernel
 from fedaudit.verify.certify.command import certify
-from fedaudit.verify.experiments.buttaci.networks import Networks
+from fedaudit.verify.experiments.papers.buttaci.networks import Networks
 from fedaudit.verify.kernel import world
 from fedaudit.verify.kernel.core.claim import read as read_claim
 from fedaudit.verify.kernel.core.expression import Op

@@ -13,7 +13,7 @@ import fedaudit as fa
 from fedaudit.bounds.catalogue.discovery import statement
 from fedaudit.verify import kernel
 from fedaudit.verify.experiments import experiment
-from fedaudit.verify.experiments.benmansour import faster
+from fedaudit.verify.experiments.papers.benmansour import faster
 from fedaudit.verify.search.lowered_claim import lower
 
 FOUND = sorted((TESTS / "certificates" / "record").glob("*.json"))

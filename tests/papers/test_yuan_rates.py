@@ -26,7 +26,7 @@ from fedaudit.bounds.proofs.derivation_check import derive
 from fedaudit.cli import main
 from fedaudit.verify import kernel
 from fedaudit.verify.experiments.bound_arrays import values
-from fedaudit.verify.experiments.yuan.rates import crossings, table_1
+from fedaudit.verify.experiments.papers.yuan.rates import crossings, table_1
 from fedaudit.verify.moves.audit import derive_row, hunt_row, verify_row
 from fedaudit.verify.pictures.curves import curves
 from fedaudit.verify.search.lowered_claim import lower

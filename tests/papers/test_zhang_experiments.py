@@ -25,11 +25,11 @@ from fedaudit.problems.losses.logistic import Logistic, Reading, draw, scaled
 from fedaudit.problems.runs.interpreter import Setup, resumed
 from fedaudit.problems.runs.interpreter import run as run_method
 from fedaudit.verify.experiments import experiment
-from fedaudit.verify.experiments.zhang import exact as zhang_exact
-from fedaudit.verify.experiments.zhang import fedda as zhang_fedda
-from fedaudit.verify.experiments.zhang import logistic as zhang_logistic
-from fedaudit.verify.experiments.zhang import rounds as zhang_rounds
-from fedaudit.verify.experiments.zhang.logistic import (
+from fedaudit.verify.experiments.papers.zhang import exact as zhang_exact
+from fedaudit.verify.experiments.papers.zhang import fedda as zhang_fedda
+from fedaudit.verify.experiments.papers.zhang import logistic as zhang_logistic
+from fedaudit.verify.experiments.papers.zhang import rounds as zhang_rounds
+from fedaudit.verify.experiments.papers.zhang.logistic import (
     DEFAULT,
     METHODS,
     PRINTED,

@@ -17,11 +17,11 @@ from fedaudit.cli import main
 from fedaudit.problems.data.network_data import Observed
 from fedaudit.problems.losses.ridge_logistic import clients, two_classes
 from fedaudit.verify.experiments import Experiment, Outcome, experiments
-from fedaudit.verify.experiments.benmansour import weight_figures as benmansour
-from fedaudit.verify.experiments.buttaci import discussion, networks
 from fedaudit.verify.experiments.displays import Answer, Claim, Rebuilt, displays, verdict
-from fedaudit.verify.experiments.yuan import complexity_table as yuan
-from fedaudit.verify.experiments.zhang import drift_figures as zhang
+from fedaudit.verify.experiments.papers.benmansour import weight_figures as benmansour
+from fedaudit.verify.experiments.papers.buttaci import discussion, networks
+from fedaudit.verify.experiments.papers.yuan import complexity_table as yuan
+from fedaudit.verify.experiments.papers.zhang import drift_figures as zhang
 
 FIELDS = {"id", "paper", "figure", "claim", "outcome", "verdict", "under", "reason", "picture", "seconds", "seed"}
 VERDICTS = {"reproduced", "reproduced-if", "not-reproduced", "undecided"}

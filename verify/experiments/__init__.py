@@ -1,4 +1,4 @@
-"""Observed claims, by id: a module in a paper's folder here with a top-level `EXPERIMENT` is found; nobody edits this.
+"""Observed claims, by id: a module below papers/ with a top-level `EXPERIMENT` is found; nobody edits this.
 
 An experiment computes what a statement of kind `experiment` says was seen, and answers whether it was seen again.
 """
@@ -90,5 +90,7 @@ def experiment(identifier: str) -> Experiment:
     """The experiment of this statement."""
     if identifier not in experiments():
         names = ", ".join(experiments())
-        raise UserError(f"got no experiment for {identifier!r}, expected one of {names}; do: add verify/experiments/")
+        raise UserError(
+            f"got no experiment for {identifier!r}, expected one of {names}; do: add verify/experiments/papers/"
+        )
     return experiments()[identifier]

@@ -1,6 +1,6 @@
 """Figures and tables of the papers, rebuilt: what is drawn, what the text says that it shows, what is seen here.
 
-A module in a paper's folder with a top-level `DISPLAYS` is found; nobody edits this. What cannot be rebuilt is in
+A module below papers/ with a top-level `DISPLAYS` is found; nobody edits this. What cannot be rebuilt is in
 missing.py, with the reason.
 """
 

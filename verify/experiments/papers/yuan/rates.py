@@ -11,8 +11,8 @@ import numpy as np
 from fedaudit.bounds.catalogue.discovery import catalogue, statement
 from fedaudit.bounds.formulas.printer import latex_form
 
-from ...search.tree_arrays import Array
-from ..bound_arrays import values
+from ....search.tree_arrays import Array
+from ...bound_arrays import values
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -17,10 +17,10 @@ from fedaudit.problems.losses.quadratics import Quadratics
 from fedaudit.problems.runs.interpreter import Setup
 from fedaudit.problems.runs.interpreter import run as run_method
 
-from ...search.lowered_claim import lower
-from ...search.seeds import seed_for
-from ...search.tree_arrays import Array, Evaluator, Quantity, Table
-from .. import Experiment, Outcome, TableRow
+from ....search.lowered_claim import lower
+from ....search.seeds import seed_for
+from ....search.tree_arrays import Array, Evaluator, Quantity, Table
+from ... import Experiment, Outcome, TableRow
 
 ID = "buttaci/sec4.4-speed"
 OURS, FEDAVG = "buttaci/thm4.4-I", "buttaci/thm4.1-I"

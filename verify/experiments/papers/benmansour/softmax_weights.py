@@ -20,9 +20,9 @@ from fedaudit.problems.losses.quadratics import Quadratics
 from fedaudit.problems.runs.interpreter import Setup
 from fedaudit.problems.runs.interpreter import run as run_method
 
-from ...search.seeds import seed_for
-from ...search.tree_arrays import Array
-from .. import Experiment, Outcome, TableRow
+from ....search.seeds import seed_for
+from ....search.tree_arrays import Array
+from ... import Experiment, Outcome, TableRow
 
 ID = "benmansour/rem10-alpha-limit"
 D, E, PATHS = 3, 2, 16

@@ -16,10 +16,10 @@ import numpy as np
 from fedaudit.problems.data.network_data import Observed, digits, observe
 from fedaudit.problems.data.similarity_graphs import normal_cdf
 
-from ...search.seeds import seed_for
-from ...search.tree_arrays import Array
-from .. import Outcome, TableRow
-from ..displays import Answer, Claim, Display, Rebuilt, table
+from ....search.seeds import seed_for
+from ....search.tree_arrays import Array
+from ... import Outcome, TableRow
+from ...displays import Answer, Claim, Display, Rebuilt, table
 
 Panel = Literal["misalignment", "spectrum", "homogeneity"]
 PARTITIONS = 3  # table 3.1 has three seeds

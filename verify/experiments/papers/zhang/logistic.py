@@ -24,8 +24,8 @@ from fedaudit.problems.runs.interpreter import Setup as Rounds
 from fedaudit.problems.runs.interpreter import resumed
 from fedaudit.problems.runs.interpreter import run as run_method
 
-from ...search.seeds import seed_for
-from ...search.tree_arrays import Array, Evaluator, Table
+from ....search.seeds import seed_for
+from ....search.tree_arrays import Array, Evaluator, Table
 
 CLIENTS, DIMENSION, ALPHA, BETA = 30, 20, 50.0, 50.0  # n, d, (alpha, beta)
 PRECISION = (

@@ -14,11 +14,11 @@ import numpy as np
 
 from fedaudit.bounds.catalogue.discovery import statement
 
-from ...search.seeds import seed_for
-from ...search.tree_arrays import Array
-from .. import Outcome, TableRow
-from ..bound_arrays import values
-from ..displays import Answer, Claim, Display, Rebuilt, table
+from ....search.seeds import seed_for
+from ....search.tree_arrays import Array
+from ... import Outcome, TableRow
+from ...bound_arrays import values
+from ...displays import Answer, Claim, Display, Rebuilt, table
 from . import speed
 
 WHERE = "section 4.4"

@@ -10,12 +10,12 @@ import numpy as np
 from fedaudit.bounds.catalogue.discovery import statement
 from fedaudit.bounds.language.statement import Statement
 
-from ...moves.audit import read
-from ...pictures.kinds import Curves, along
-from ...search.claim_index import sides_of
-from ...search.score import tabulate
-from ...search.tree_arrays import Array
-from ...settings.base import Shape
+from ....moves.audit import read
+from ....pictures.kinds import Curves, along
+from ....search.claim_index import sides_of
+from ....search.score import tabulate
+from ....search.tree_arrays import Array
+from ....settings.base import Shape
 
 FLAGS = {"loss": "two_groups", "noise": "independent", "sampling": "all"}
 GENES = {"alpha": "alpha", "beta": "unit_beta", "sigma": "noise", "G": "pull", "w": "start"}  # where mu = 1

@@ -15,8 +15,8 @@ from fedaudit.bounds.language.method import Method
 from fedaudit.bounds.papers.zhang.baselines import FEDDA, FEDDA_RESTARTED
 from fedaudit.bounds.papers.zhang.methods import PROPOSED
 
-from ...search.tree_arrays import Array
-from .. import Experiment, Outcome, TableRow
+from ....search.tree_arrays import Array
+from ... import Experiment, Outcome, TableRow
 from .exact import Race, representative
 from .logistic import (
     METHODS,

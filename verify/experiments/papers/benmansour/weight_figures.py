@@ -18,10 +18,10 @@ from fedaudit.problems.losses.quadratics import Quadratics
 from fedaudit.problems.losses.ridge_logistic import RidgeLogistic, clients, two_classes
 from fedaudit.verify.results.json_fields import Json
 
-from ...search.seeds import seed_for
-from ...search.tree_arrays import Array
-from .. import Outcome, TableRow
-from ..displays import Answer, Claim, Display, Rebuilt, table
+from ....search.seeds import seed_for
+from ....search.tree_arrays import Array
+from ... import Outcome, TableRow
+from ...displays import Answer, Claim, Display, Rebuilt, table
 from .softmax_weights import LEVEL, RATE, TEMPERATURE, weights_of
 
 CLIENTS, ROUNDS, SAMPLES, BATCH = 50, 50, 200, 64  # table 2

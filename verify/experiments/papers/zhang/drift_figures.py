@@ -13,9 +13,9 @@ import numpy as np
 
 from fedaudit.problems.losses.logistic import Reading
 
-from ...search.tree_arrays import Array
-from .. import Outcome, TableRow
-from ..displays import Answer, Claim, Display, Rebuilt, table
+from ....search.tree_arrays import Array
+from ... import Outcome, TableRow
+from ...displays import Answer, Claim, Display, Rebuilt, table
 from . import exact, fedda, rounds
 from .logistic import (
     DEFAULT,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .. import Experiment, Outcome
+from ... import Experiment, Outcome
 from .drift_figures import FAR, READINGS, drift, races
 from .exact import Race
 from .logistic import LIMIT, PRECISION, SETTLED_AFTER

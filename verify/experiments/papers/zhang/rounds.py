@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...search.tree_arrays import Array
-from .. import Experiment, Outcome, TableRow
+from ....search.tree_arrays import Array
+from ... import Experiment, Outcome, TableRow
 from .logistic import PRECISION, SETTLED_AFTER, Observation, looks, observed, reached, settled
 
 ID = "zhang/sec4.1-rounds"

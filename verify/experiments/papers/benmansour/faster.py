@@ -20,9 +20,9 @@ from fedaudit.problems.losses.quadratics import Quadratics
 from fedaudit.problems.runs.interpreter import Setup
 from fedaudit.problems.runs.interpreter import run as run_method
 
-from ...search.seeds import seed_for
-from ...search.tree_arrays import Array
-from .. import Experiment, Outcome, TableRow
+from ....search.seeds import seed_for
+from ....search.tree_arrays import Array
+from ... import Experiment, Outcome, TableRow
 from .softmax_weights import FIRST, MU, TEMPERATURE, L
 
 ID = "benmansour/rem9"

@@ -10,11 +10,11 @@ import numpy as np
 
 from fedaudit.bounds.catalogue.discovery import statement
 
-from ...search.seeds import seed_for
-from ...search.tree_arrays import Array
-from .. import Outcome, TableRow
-from ..bound_arrays import values
-from ..displays import Answer, Claim, Display, Rebuilt, table
+from ....search.seeds import seed_for
+from ....search.tree_arrays import Array
+from ... import Outcome, TableRow
+from ...bound_arrays import values
+from ...displays import Answer, Claim, Display, Rebuilt, table
 from .rates import Row, table_1
 
 WHERE = "section 1.2, table 1"

@@ -10,8 +10,8 @@ import numpy as np
 from fedaudit.bounds.papers.zhang.methods import COMPACT, PROPOSED
 from fedaudit.problems.losses.logistic import Reading
 
-from ...search.tree_arrays import Array
-from .. import Experiment, Outcome, TableRow
+from ....search.tree_arrays import Array
+from ... import Experiment, Outcome, TableRow
 from .logistic import (
     DEFAULT,
     LIMIT,

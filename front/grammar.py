@@ -43,7 +43,7 @@ moves:
   certify  is that really a counterexample? a kernel of its own, rational arithmetic
 
 verdicts:
-  proved     for all parameters: the kernel accepts a proof; lines that it takes on trust are counted and listed
+  proved     for all parameters: the kernel accepts a proof; where lines are taken on z3's word, the row says so
   refuted    an admissible counterexample that the exact kernel accepts; nothing less is called refuted
   survived   attacked and not broken; it proves nothing. tightness is the largest lhs/rhs met: 1 is attained
   undecided  none of these, and the row says why

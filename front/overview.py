@@ -26,7 +26,7 @@ PAPERS = {
     "benmansour": "A. Ben Mansour, G. Carenini, A. Duplessis: weighted aggregation",
     "fallah": "A. Fallah, A. Mokhtari, A. Ozdaglar: Per-FedAvg",
 }
-ON_TRUST = "proved, trusting lines"  # counted apart: what the kernel takes as stated
+ON_TRUST = "proved, trusting z3"  # counted apart: some of its lines are a solver's word
 VERDICTS = ("proved", ON_TRUST, "survived", "refuted", "undecided", "reproduced", "reproduced-if", "not-reproduced")
 BLOCK = re.compile(r"(<!-- overview -->\n).*?(<!-- /overview -->)", re.DOTALL)
 

@@ -94,18 +94,6 @@ class Induction:
         return Known(instance, f"{self.where or self.note} at {value}", "fact", needed, of=self, rule=value)
 
 
-@dataclass(frozen=True, slots=True)
-class OfSetting:
-    """An instance of a theorem about the statement's setting, which the kernel knows by name and has the last word on.
-
-    `at`: the values of its indices. `speaks`: quantities of the setting that only proofs speak of.
-    """
-
-    name: str
-    at: tuple[tuple[str, Any], ...] = ()
-    speaks: tuple[str, ...] = ()
-
-
 Given = Known | Step | Induction
 NAMED = "a name"
 
@@ -113,14 +101,6 @@ NAMED = "a name"
 def named(symbol: Symbol, value: Expr, because: str) -> Known:
     """A new name for a number of the proof; its sign, if it is declared to have one, is a step of the proof."""
     return Known(Eq(symbol, value), because, "premise", rule=NAMED)
-
-
-def theorem(
-    name: str, claim: Any, because: str, *assumes: str, at: Mapping[str, Any] | None = None, speaks: Iterable[Any] = ()
-) -> Known:
-    """What the statement's setting gives by a theorem (`OfSetting`); quantities of the proof alone are in `speaks`."""
-    names = tuple(s.__name__ if isinstance(s, UndefinedFunction) else str(s) for s in speaks)
-    return Known(claim, because, "premise", assumes=assumes, rule=OfSetting(name, tuple((at or {}).items()), names))
 
 
 @dataclass(frozen=True, slots=True)

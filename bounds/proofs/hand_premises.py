@@ -13,7 +13,7 @@ from sympy.logic.boolalg import And, Boolean, Or, true
 from ..decide.decision import entails
 from ..decide.facts import FACTS, SUMS, ExpNumber, Instance, termwise
 from ..language.assumptions import ASSUMPTIONS, SIGN
-from ..language.derivation import NAMED, Argument, Given, Induction, Known, OfSetting, Step, View
+from ..language.derivation import NAMED, Argument, Given, Induction, Known, Step, View
 from ..language.method import Method
 from ..language.statement import Statement
 from .argument import argued, cited_views, knowns_of, walk
@@ -47,8 +47,6 @@ def shown(statement: Statement, catalogue: Mapping[str, Statement]) -> tuple[Kno
 
 def taken(known: Known) -> bool:
     """Whether it is taken for granted: a premise, or a "fact" that its rule does not make again as it stands."""
-    if isinstance(known.rule, OfSetting):
-        return False  # the kernel says whether it is an instance
     if known.kind == "shown":
         return not stands(known)
     if known.kind != "fact":

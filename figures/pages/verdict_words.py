@@ -76,6 +76,6 @@ def doubtful(row: Checked) -> bool:
 
 
 def trusting(rows: Sequence[Mapping[str, object]]) -> str:
-    """How many of the proved rows take lines on trust."""
+    """How many of the proved rows take lines on z3's word."""
     count = sum(bool(row["trusting"]) for row in rows)
-    return f"; {count} of them trusting some lines" if count else ""
+    return f"; {count} of them trusting z3 for some lines" if count else ""

@@ -1,7 +1,7 @@
 """What changed between two audits: for authors who revise their text, and for us who revise the tool.
 
 A change is *worse* where less is known than before: a weaker verdict (refuted > proved > survived > undecided), a
-proved statement that is now refuted (one of the two is wrong), a proof that takes more lines on trust, a derivation
+proved statement that is now refuted (one of the two is wrong), a proof that takes more lines on z3's word, a derivation
 (also one that is not the first) or a literal reading without its answer, a search that came less near or tried fewer
 instances, a statement that is missing. Seconds are shown and never count. Nothing is checked again: whose word the rows
 are is said (`whose`).
@@ -65,7 +65,7 @@ def _changes(old: Row | None, new: Row | None) -> Iterator[Change]:
         worse = contradicts or VERDICTS.index(new.verdict) < VERDICTS.index(old.verdict)
         yield Change("verdict", old.verdict, new.verdict, worse)
     if old.verdict == new.verdict == "proved" and old.proof and old.trusted != new.trusted:
-        yield Change("lines on trust", old.trusted, new.trusted, new.trusted > old.trusted)
+        yield Change("lines on z3's word", old.trusted, new.trusted, new.trusted > old.trusted)
     yield from _derivations(old, new)
     readings = [{tried.name: tried.literal for tried in row.implicit} for row in (old, new)]
     for name in {**readings[0], **readings[1]}:

@@ -173,7 +173,7 @@ def summary(rows: Sequence[Row], page: str) -> None:
     trusting = sum(row.verdict == "proved" and row.trusted > 0 for row in rows)
     out = console()
     out.print()
-    apart = {"proved": f" ({trusting} of them trusting some lines)"} if trusting else {}
+    apart = {"proved": f" ({trusting} of them trusting z3 for some lines)"} if trusting else {}
     told = ", ".join(f"{n} {said(v)}{apart.get(v, '')}" for v, n in counted.most_common())
     out.print(told, f" of {len(rows)} statements", sep="")
     if counted["survived"]:
@@ -202,7 +202,7 @@ def certified(rows: Sequence[Json]) -> None:
 def _kinds(kinds: dict[str, list[Json]]) -> None:
     """How many files of each kind are accepted, or what else."""
     words = [word for word in JUDGED if any(_judged(row) == word for rows in kinds.values() for row in rows)]
-    shown = Table("kind", *words, "on trust", box=None, pad_edge=False, header_style="bold")
+    shown = Table("kind", *words, "trusting z3", box=None, pad_edge=False, header_style="bold")
     for kind, rows in kinds.items():
         counted = Counter(_judged(row) for row in rows)
         trusting = sum(row["accepted"] and bool(row.get("trusted")) for row in rows)
@@ -246,7 +246,7 @@ def broken_without(row: Row) -> list[str]:
 
 
 def _audited(row: Row) -> str:
-    """The verdict, and how many lines a proved row takes on trust."""
+    """The verdict, and what a proved row takes on z3's word."""
     return said(row.verdict) + (lines_trusted(row.trusted) if row.verdict == "proved" else "")
 
 

@@ -24,7 +24,6 @@ SUBJECTS = {  # modules whose subject is text, and what text it is
     "problems/runs/compiled_method.py": "a method's JSON, searched for an atom that it may read",
     "verify/kernel/core/rational.py": "fractions as certificates write them",
     "verify/kernel/proofs/rules/facts.py": "facts as their list writes them",
-    "verify/kernel/proofs/theorems/theorem.py": "theorems as their list writes them",
     "verify/certify/sandbox.py": "SECONDS,GB, as a person types it",
     "verify/certify/kept_evidence.py": "a number with its radius, as a certificate writes it",
     "verify/pictures/certified_number.py": "a number with its radius, as a certificate writes it",

@@ -247,14 +247,14 @@ def test_lines_on_z3s_word_are_said_and_counted_apart(proposing, monkeypatch, tm
     monkeypatch.setattr(proved, "check", trusting)
     rows = audited(tmp_path / "audit", YOUNG, PAUL)
     assert [(row["verdict"], row["trusted"]) for row in rows] == [("proved", 2), ("proved", 4)]
-    assert rows[0]["reason"] == "trusting 2 lines"
+    assert rows[0]["reason"] == "trusting z3 for 2 lines"
     assert rows[0]["derive"]["trusted"] == ["a <= b", "b <= c"]
     from fedaudit.commands.tables import summary
 
     summary([typed(row) for row in rows], "page")
     said = capsys.readouterr().out
-    assert "proved, trusting 4 lines" in said
-    assert "2 proved (2 of them trusting some lines) of 2 statements" in said
+    assert "proved, trusting z3 for 4 lines" in said
+    assert "2 proved (2 of them trusting z3 for some lines) of 2 statements" in said
 
 
 @pytest.mark.parametrize(("before", "after", "worse"), [(0, 2, True), (3, 1, False), (2, 2, None)])
@@ -266,7 +266,7 @@ def test_a_proof_that_trusts_more_is_worse(before, after, worse):
     head = {"version": "0", "seed": 0, "budget": 1}
     documents = [parse({**head, "statements": [{**row, "trusted": n}]}) for n in (before, after)]
     found = [change for changes in compare(*documents).values() for change in changes]
-    assert [(one.what, one.worse) for one in found] == ([] if worse is None else [("lines on trust", worse)])
+    assert [(one.what, one.worse) for one in found] == ([] if worse is None else [("lines on z3's word", worse)])
 
 
 # --- what certify notices ---------------------------------------------------------------------------------------------

@@ -14,7 +14,7 @@ counterexample to the formula of the claim; whether that refutes what is printed
                                           its point the left side is at most F times the right one
     "lower end ..."                       yes: an exact instance that attains it; it refutes nothing
     "proof of the statement ..."          yes: by the rules of kernel/proofs, with the proofs of what it cites beside
-                                          it; `trusted` counts lines that were taken on trust
+                                          it; `trusted` counts lines that were taken on a solver's word
 
 An audit's folder keeps its evidence: counterexamples, proofs, both ends of the worst cases that its rows quote. All of
 it is checked again and compared with audit.json, and `kind` says which it is. The folder may come from a stranger too:

@@ -85,7 +85,7 @@ def explain_proof(row: Json, statement: Statement) -> Parts:
     cites = cast("list[str]", row["cites"])
     assumed = [f"{a.name}({', '.join(map(str, a.args))})" if a.args else a.name for a in statement.let]
     implicit = [a.name for a in statement.implicit]
-    lines = f"{row['trusted']} lines on trust (its own and what it rests on)" if row["trusted"] else "no solver"
+    z3 = f"z3, for {row['trusted']} lines (its own and those of what it rests on)" if row["trusted"] else "no solver"
     return {
         "chain of trust": [
             f"judgements by rule: {by_rule}",
@@ -93,7 +93,7 @@ def explain_proof(row: Json, statement: Statement) -> Parts:
             f"and of what all rules share: {_lengths(shared)}",
             f"below them, what reads claims, methods and numbers: {sum(map(_length, below))} lines",
             f"rests on the proofs of: {', '.join(cites) or 'nothing else'}",
-            f"believed: python-flint, the mathematics in the docstring of each rule, {lines}",
+            f"believed: python-flint, the mathematics in the docstring of each rule, {z3}",
             f"assumed, as the text says: {', '.join(assumed) or 'nothing'}",
             f"assumed, as the text does not say: {', '.join(implicit) or 'nothing'}",
             f"and that the claim of {statement.id} is what the paper prints: `fedaudit show {statement.id}`",

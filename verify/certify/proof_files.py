@@ -31,7 +31,7 @@ DEPTH = 100  # of citations
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """The kernel's word on one proof. `trusted` counts its own lines that were taken on trust."""
+    """The kernel's word on one proof. `trusted` counts its own lines that were taken on a solver's word."""
 
     id: str
     answer: Answer
@@ -114,7 +114,7 @@ class Shelf:
         return f"claim: got another claim than {identifier} makes, expected the catalogue's"
 
     def trusted(self, found: Judged) -> int:
-        """Lines that were taken on trust, in the proof and in all that it rests on."""
+        """Lines that were taken on a solver's word, in the proof and in all that it rests on."""
         return found.trusted + sum(self.of(name).trusted for name in found.cites)
 
     def told(self, found: Judged) -> str:

@@ -65,7 +65,7 @@ class Answer:
     dropped: tuple[str, ...] = ()
     what: str | None = None  # of what is no counterexample: a proof or an identity
     rules: Mapping[str, int] = field(default_factory=dict[str, int])  # of a proof: how often each rule was used
-    trusted: tuple[str, ...] = ()  # and its lines that were taken on trust
+    trusted: tuple[str, ...] = ()  # and its lines that were taken on a solver's word
     cites: tuple[str, ...] = ()
 
 

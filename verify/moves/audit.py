@@ -205,8 +205,7 @@ def audit(
     sense, derivation = linted(statement), derived(statement, proofs, slack=thorough)
     proof = derivation.proof if isinstance(derivation.proof, Proof) else None
     share = effort / 3
-    doubtless = proof is not None and not proof.trusted  # what a proof takes on trust is attacked as if it had none
-    plan = _plan(statement, doubtless, thorough).at(share)
+    plan = _plan(statement, proof is not None, thorough).at(share)
     verified, hunted = _both(statement, seed, share, backend, memory, plan)
     moves: list[Verdict] = [hunted, verified]
     if proof is not None:
@@ -240,11 +239,11 @@ def audit(
     )
 
 
-def _plan(statement: Statement, doubtless: bool, thorough: bool) -> Effort:
+def _plan(statement: Statement, proved: bool, thorough: bool) -> Effort:
     """What a row gets by what is known of it; an identity that is proved has no direction to climb in."""
     if thorough:
         return THOROUGH
-    if not doubtless:
+    if not proved:
         return OPEN
     return replace(SANITY, climbed=0) if statement.kind == "identity" else SANITY
 

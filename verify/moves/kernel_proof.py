@@ -37,7 +37,7 @@ class Proof:
 
     @property
     def trusted(self) -> tuple[str, ...]:
-        """Lines that were taken on trust (z3's word, theorems as stated), its own and those of what it rests on."""
+        """Lines that were taken on z3's word, its own and those of what it rests on."""
         return tuple(line for one in (self, *self.cited.values()) for line in one.accepted.trusted)
 
     @property

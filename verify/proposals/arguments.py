@@ -19,7 +19,7 @@ from sympy.logic.boolalg import Boolean, Or, true
 
 from fedaudit.bounds.decide.facts import ExpNumber, Instance, sum_empty, sum_next, termwise
 from fedaudit.bounds.formulas import lowering as trees
-from fedaudit.bounds.language.derivation import NAMED, Given, Induction, Known, OfSetting, Step, put_in
+from fedaudit.bounds.language.derivation import NAMED, Given, Induction, Known, Step, put_in
 from fedaudit.bounds.language.statement import Statement
 from fedaudit.bounds.proofs.premise_identity import Average, Definition
 
@@ -28,7 +28,6 @@ from ..kernel.core.expression import Op, Relation, Tree, parse_relation
 from ..kernel.core.rational import Node, Rejected
 from ..kernel.proofs.judgement import put
 from ..kernel.proofs.rules.facts import FACTS
-from ..kernel.proofs.rules.setting import RANGES, THEORIES, constants_of
 from .argument_formulas import ONE, Enlarged, Formulas, IndexValues, NotProposed, claim_of, relations_of
 from .atom_trees import Json, relation_json, tree_json, tree_of
 from .citations import NotCited, cited
@@ -201,8 +200,6 @@ class Proposer(Formulas):
                 return self._premise(known, place, scope, under, clients=False)
         if rule == NAMED:
             return self.named(known)
-        if isinstance(rule, OfSetting):
-            return [self._theorem(known, rule, place, scope, under)]
         if isinstance(rule, Instance) and rule.make is termwise:
             return termwise_sum(self, rule, place, scope, under)
         needed = self._required(known, place, scope, under)
@@ -301,25 +298,6 @@ class Proposer(Formulas):
             if (n := book.line(r, tuple(scope), under)) is not None
         ]
         return [book.say("instance", put(says, values), under, (place_, *ranges), {"values": instance})]
-
-    def _theorem(self, known: Known, rule: OfSetting, place: IndexValues, scope: list[int], under: Hypotheses) -> int:
-        """An instance of a theorem about the setting: its conditions are lines."""
-        claim = self.book.context.claim
-        theory = THEORIES.get(claim.setting)
-        if theory is None or rule.name not in theory.theorems:
-            raise NotProposed("known", f"no theorem {rule.name} about {claim.setting}: {known.because}")
-        theorem, values = theory.theorems[rule.name], {name: self.tree(value, place) for name, value in rule.at}
-        try:
-            at = values | constants_of(theorem, claim)
-            ends: list[Relation] = [r for n in values if n in RANGES for r in _range(values[n], RANGES[n])]
-            lines = [self.book.line(r, tuple(scope), under) for r in (*ends, *(put(c, at) for c in theorem.when))]
-            says = self.relation(cast("Relational", known.claim), place)
-            data = {"name": rule.name} | ({"at": {n: tree_json(v) for n, v in values.items()}} if values else {})
-            needs = self.book.needs(says, tuple(scope), under) or []
-            shown = [n for n in lines if n is not None] if None not in lines else scope  # a condition may stand there
-            return self.book.say("setting", says, under, (*shown, *needs), data)
-        except Rejected as error:
-            raise NotProposed("known", f"{known.because}: {error}") from None
 
     def sign(self, tree: Tree) -> int | None:
         """That a measure is not negative, if its form shows it."""
@@ -441,10 +419,6 @@ def _moved(known: Known, place: IndexValues) -> Known:
         return known
     citation = replace(known.citation, values=(*known.citation.values, pairs))
     return replace(known, claim=put_in(known.claim, pairs), citation=citation)
-
-
-def _range(value: Tree, last: str) -> list[Relation]:
-    return [("<=", ONE, value), ("<=", value, last)]
 
 
 def _denied(relation: Relation) -> Relation:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
-from fedaudit.bounds.language.derivation import NAMED, Induction, OfSetting, Step
+from fedaudit.bounds.language.derivation import NAMED, Induction, Step
 from fedaudit.bounds.language.statement import Statement
 from fedaudit.bounds.proofs.argument import argued, knowns_of
 from fedaudit.bounds.proofs.derivation_check import derive
@@ -86,9 +86,6 @@ def _written(statement: Statement, catalogue: Mapping[str, Statement], more: Map
         frame[part] = {**values, **frame.get(part, {})}
     file: dict[str, Any] = {"format": FORMAT, "statement": statement.id, "claim": claim}
     file |= {"frame": frame} if frame else {}
-    theorems = [k.rule for k in dict.fromkeys(knowns_of(argument)) if isinstance(k.rule, OfSetting)]
-    spoken = sorted({name for theorem in theorems for name in theorem.speaks if name not in claim["domains"]})
-    file |= {"quantities": spoken} if spoken else {}
     context = context_of(Node(file, "proof").mapping(), claim_of(statement), {})
     proposer = Proposer(
         statement=statement, claim=claim, catalogue=catalogue, book=Notebook(context), frame=frame, spelling=spelled

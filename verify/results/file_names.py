@@ -50,5 +50,5 @@ def proof_file(identifier: str) -> str:
 
 
 def lines_trusted(count: int) -> str:
-    """What is added to "proved" where so many lines of a proof are taken on trust: on z3's word, or a theorem's."""
-    return f", trusting {count} line{'s' if count > 1 else ''}" if count else ""
+    """What is added to "proved" where so many lines of a proof were taken on z3's word."""
+    return f", trusting z3 for {count} line{'s' if count > 1 else ''}" if count else ""

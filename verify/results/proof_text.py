@@ -20,7 +20,7 @@ from fedaudit.bounds.decide.facts import Instance, sum_empty, sum_next, sum_spli
 from fedaudit.bounds.formulas.latex_sections import aligned
 from fedaudit.bounds.formulas.printer import latex_form, spelled
 from fedaudit.bounds.formulas.statement_text import used_symbols
-from fedaudit.bounds.language.derivation import NAMED, Argument, Given, Induction, Known, OfSetting, Step
+from fedaudit.bounds.language.derivation import NAMED, Argument, Given, Induction, Known, Step
 from fedaudit.bounds.language.rule_parts import Number
 from fedaudit.bounds.language.statement import Glossary, Statement
 from fedaudit.bounds.proofs.argument import argued, walk
@@ -29,13 +29,11 @@ from fedaudit.bounds.proofs.hand_premises import premises
 from fedaudit.bounds.proofs.premise_identity import Average, Definition, Shown
 from fedaudit.bounds.proofs.step_decisions import Decided
 
-from ..kernel.proofs.theorems import datasets, networks, users
 from .atom_words import ProofPrinter, in_words, vector_words
 from .row import WrittenLine, WrittenName, WrittenProof
 
 __all__ = ["decided_lines", "written_ways"]
 
-MEANINGS = {**datasets.MEANINGS, **networks.MEANINGS, **users.MEANINGS}  # of quantities that theorems speak of
 LONG = 150  # characters of LaTeX in one line of a display
 SUMS = {sum_next: "one more term of the sum", sum_splits: "the sum of a sum", sum_empty: "an empty sum"}
 
@@ -188,8 +186,6 @@ class _Writer:
             return "by definition"
         if isinstance(rule, Instance):
             return self.instance(rule, known)
-        if isinstance(rule, OfSetting):
-            return f"{known.because} (a theorem about the setting)"
         if known.kind == "premise":
             return f"{known.because} (taken by hand)" if known in self.by_hand else f"by definition: {known.because}"
         return known.because + self.needed(known)
@@ -252,8 +248,6 @@ def _names(statement: Statement, argument: Argument) -> Iterator[WrittenName]:
     shown = [item.rule for item in items if isinstance(item, Known) and isinstance(item.rule, Shown)]
     frames = list({id(rule.frame): rule.frame for rule in shown}.values())
     stated = {symbol for symbol, _ in used_symbols(statement)}
-    rules = [item.rule for item in items if isinstance(item, Known)]
-    spoken = {name for rule in rules if isinstance(rule, OfSetting) for name in rule.speaks}
     named = {item.claim.args[0] for item in items if isinstance(item, Known) and item.rule == NAMED}
     waiting = list(dict.fromkeys(head for item in items for head in _heads(item.claim)))
     reached, told = set[Any](named), dict[str, WrittenName]()
@@ -272,8 +266,6 @@ def _names(statement: Statement, argument: Argument) -> Iterator[WrittenName]:
             letter = entry.latex or spelled(str(head))
             letter = letter.format(*(r"\cdot" for _ in range(9))) if not isinstance(head, Symbol) else letter
             told.setdefault(letter, WrittenName(letter, says=entry.meaning))
-        elif str(head) in spoken:
-            told.setdefault(spelled(str(head)), WrittenName(spelled(str(head)), says=MEANINGS[str(head)]))
     for frame in frames:
         printer = ProofPrinter(frame.method, as_latex=True)
         for ghost, (start, rule) in frame.ghosts.items():

@@ -225,7 +225,7 @@ class DerivedPart:
     proved: bool = optional(FLAG, False)
     cites: tuple[str, ...] = optional(listed(IDENTIFIER), ())
     proved_from: tuple[str, ...] = optional(listed(IDENTIFIER), ())  # of these, what the way that proves it cites
-    trusted: tuple[str, ...] = optional(listed(TEXT), ())  # lines that a proof takes on trust, with what says them
+    trusted: tuple[str, ...] = optional(listed(TEXT), ())  # lines that a proof takes on z3's word
     shaky: Mapping[str, tuple[str, ...]] = optional(  # verdict -> what it cites that is refuted or undecided
         Codec(_read_shaky, _write_shaky), {}, when=never, key="from"
     )
@@ -397,7 +397,7 @@ class Row:
     sizes: tuple[Size, ...] = optional(SIZES, ())  # of verify and hunt
     certificate: Held = optional(HELD, None)
     proof: Held = optional(HELD, None)
-    trusted: int = optional(COUNT, 0)  # lines of the proof, and of what it rests on, that were taken on trust
+    trusted: int = optional(COUNT, 0)  # lines of the proof, and of what it rests on, that were taken on z3's word
     figure: str | None = optional(PATH, None, when=lambda row: row.is_drawn)  # absent as long as nobody drew it
     repaired: str | None = optional(IDENTIFIER, None)
     persists: tuple[Horizon, ...] = optional(HORIZONS, (), when=lambda row: row.verdict == "refuted")

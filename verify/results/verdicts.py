@@ -169,7 +169,7 @@ class Proved(_Judgement):
 
     @property
     def trusted(self) -> int:
-        """How many lines were taken on trust, in the proof and in what it rests on."""
+        """How many lines were taken on z3's word, in the proof and in what it rests on."""
         return len(self.proof.trusted)
 
     def move(self) -> Move:

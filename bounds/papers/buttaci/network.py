@@ -58,6 +58,8 @@ independent_networks = Assumption(
 ANY_SHIFT = (Lt(epsilon, 1), Gt(delta, -1), Ge(C, 2))
 SWEEP = {epsilon: 1 - free("epsilon"), delta: free("delta") - 1}
 VARIANCE = (2 + delta) * phi**2  # of the difference of the two weights on a pair
+FROM_WEIGHTS = "what a network's quantities are in its weights, from which the kernel would compute it"
+EIGENVALUES = "eigenvalues of symmetric matrices in proofs (Hoffman and Wielandt), and moments of Gaussian weights"
 SYMMETRIC = "mis(i, j) = mis(j, i) by definition 3.2 and the graph is undirected: one weight a pair, C(C-1)/2 in all"
 ORDERED = "lambda_2 <= ... <= lambda_C are the eigenvalues orthogonal to the constant vector, in order"
 SIGNS = (
@@ -80,6 +82,7 @@ DEFINITION_3_2 = Statement(
 
 PROPOSITION_3_1 = Statement(
     id="buttaci/prop3.1",
+    waits_for=FROM_WEIGHTS,
     kind="identity",
     title="Network homogeneity is a scaled sum of Laplacian eigenvalues",
     cite="Proposition 3.1, section 3.2.2",
@@ -113,7 +116,7 @@ QUADRATIC_FORM = Statement(
         "eigenvectors have length 1, as those of an eigendecomposition do: Q(x_i) = lambda_i, written for any length; "
         "tried at the constant vector, whose form is 0, and at the difference of two nodes that are alike",
     ),
-    waits_for="what a network's quantities are in its weights, from which the kernel would compute it",
+    waits_for=FROM_WEIGHTS,
 )
 
 PROPOSITION_3_2 = Statement(
@@ -160,7 +163,7 @@ PROPOSITION_3_2_LAW_REPAIRED = replace(
     PROPOSITION_3_2_LAW,
     id="buttaci/prop3.2-law~repaired",
     then=law(phi**2 / (2 * C * (C - 1))),
-    waits_for="what a network's quantities are in its weights, from which the kernel would compute it",
+    waits_for=FROM_WEIGHTS,
     repairs="hom averages C(C-1)/2 independent weights, each counted twice, not C(C-1): twice the variance",
 )
 ALONE = Statement(
@@ -179,7 +182,7 @@ ALONE = Statement(
         "without influencing the mean: epsilon = 0; that the probability is not affected means that it is the same for "
         "every delta and C, which is 1/2",
     ),
-    waits_for="what a network's quantities are in its weights, from which the kernel would compute it",
+    waits_for=FROM_WEIGHTS,
 )
 PARTICIPANTS = Statement(
     id="buttaci/sec3.4-participants",
@@ -195,7 +198,7 @@ PARTICIPANTS = Statement(
         "similarities have the law (3.3) whatever C is: homogeneity is their average, halved, and its expectation is "
         "the same for every C; not so its law, which is sec3.4-participants~law",
     ),
-    waits_for="what a network's quantities are in its weights, from which the kernel would compute it",
+    waits_for=FROM_WEIGHTS,
 )
 PARTICIPANTS_LAW = replace(
     PARTICIPANTS,
@@ -285,6 +288,7 @@ PROPOSITION_3_2_LARGE_C_REPAIRED = replace(
 
 PROPOSITION_3_3_LOWER = Statement(
     id="buttaci/prop3.3-lower",
+    waits_for=EIGENVALUES,
     kind="inequality",
     title="Average squared spectral deviation, lower bound",
     cite="Proposition 3.3, section 3.3",
@@ -317,6 +321,7 @@ PROPOSITION_3_3_UPPER = Statement(
 
 PROPOSITION_3_3_UPPER_REPAIRED = Statement(
     id="buttaci/prop3.3-upper~repaired",
+    waits_for=EIGENVALUES,
     kind="inequality",
     title="Average squared spectral deviation, upper bound",
     cite="Proposition 3.3, section 3.3",
@@ -334,6 +339,7 @@ PROPOSITION_3_3_UPPER_REPAIRED = Statement(
 
 PROPOSITION_3_3_LARGE_C = Statement(
     id="buttaci/prop3.3-largeC",
+    waits_for=EIGENVALUES,
     kind="order",
     title="Average squared spectral deviation for many clients",
     cite="Section 3.3, below proposition 3.3",
@@ -363,6 +369,7 @@ PROPOSITION_3_3_LARGE_C = Statement(
 A_3_4 = epsilon**2 * theta**2 / phi**2 * (C * (C - 1) / (2 + delta))
 PROPOSITION_3_4_LOWER = Statement(
     id="buttaci/prop3.4-lower",
+    waits_for=EIGENVALUES,
     kind="inequality",
     title="Average absolute spectral deviation, lower bound",
     cite="Proposition 3.4, section 3.3",
@@ -401,6 +408,7 @@ PROPOSITION_3_4_UPPER = Statement(
 
 PROPOSITION_3_4_UPPER_REPAIRED = Statement(
     id="buttaci/prop3.4-upper~repaired",
+    waits_for=EIGENVALUES,
     kind="inequality",
     title="Average absolute spectral deviation, upper bound",
     cite="Proposition 3.4, section 3.3",

@@ -7,7 +7,7 @@ pair's weight stands twice in the trace and four times in tr (L~ - L)^2.
 from sympy import Eq, Expr, Function, Ge, IndexedBase, Le, Sum, Symbol, sqrt
 
 from ...decide.facts import sum_next
-from ...language.derivation import Argument, Induction, Known, Requirement, Step, View, theorem
+from ...language.derivation import Argument, Induction, Known, Requirement, Step, View
 
 trace = Symbol("trace", real=True)
 
@@ -43,18 +43,13 @@ def definition_3_2(goal: View) -> Argument:
     return Argument((expanded, last), last)
 
 
-def _trace(goal: View) -> tuple[Known, Known]:
-    """tr L = tr D, and a trace is the sum of the eigenvalues, of which the first is 0."""
-    hom, spectrum, C = (named(goal, name) for name in ("hom", "spectrum", "C"))
-    eigenvalues = "a trace is the sum of the eigenvalues, of which the first is 0"
-    return (
-        theorem("degrees", Eq(trace, 2 * C * (C - 1) * hom), "tr L = tr D (3.5)", speaks=(trace,)),
-        theorem("eigenvalues", Eq(trace, spectrum), eigenvalues, speaks=(trace,)),
-    )
-
-
 def proposition_3_1(goal: View) -> Argument:
-    last = Step(goal.relations[0], given=_trace(goal), where="3.6")
+    hom, spectrum, C = (named(goal, name) for name in ("hom", "spectrum", "C"))
+    degrees = Known(Eq(trace, 2 * C * (C - 1) * hom), "tr L = tr D (3.5)", "premise")
+    eigenvalues = Known(
+        Eq(trace, spectrum), "a trace is the sum of the eigenvalues, of which the first is 0", "premise"
+    )
+    last = Step(goal.relations[0], given=(degrees, eigenvalues), where="3.6")
     return Argument((last,), last)
 
 
@@ -86,33 +81,17 @@ def proposition_3_2(goal: View) -> Argument:
     return Argument((argument, last), last)
 
 
-dtr2, trM2 = Symbol("dtr2", nonnegative=True), Symbol("trM2", nonnegative=True)  # E dtr², E tr (L~ - L)²
-
-
-def _squares(goal: View) -> tuple[Known, Known]:
-    """Second moments of the trace and of the matrix: C(C-1)/2 independent pairs, each counted twice."""
-    C, mean, variance = parameters(goal)
-    trace_square = Eq(dtr2, 2 * C * (C - 1) * variance + (C * (C - 1) * mean) ** 2)
-    matrix_square = Eq(trM2, C * (C - 1) * (2 * variance + C * mean**2))
-    return (
-        theorem("trace_square", trace_square, "variance and mean of a sum over C(C-1)/2 independent pairs, doubled",
-            "independent_networks", speaks=(dtr2,)),
-        theorem("matrix_square", matrix_square, "C squared degrees and C(C-1) squared entries",
-            "independent_networks", speaks=(trM2,)),
-    )  # fmt: skip
-
-
-def _wielandt(goal: View, average: Expr) -> Known:
-    C = named(goal, "C")
-    return theorem("hoffman_wielandt", Le((C - 1) * average, trM2), "Hoffman-Wielandt on the complement of 1",
-        speaks=(trM2, average.func))  # fmt: skip
-
-
 def proposition_3_3_lower(goal: View) -> Argument:
     C, mean, variance = parameters(goal)
     average = goal.lhs
-    jensen = theorem("jensen", Le(dtr2, (C - 1) ** 2 * average), "Jensen over the C - 1 eigenvalues", speaks=(dtr2,))
-    gaussian, _ = _squares(goal)
+    square = Symbol("dtr2", nonnegative=True)  # E dtr²: C(C-1)/2 pairs, each counted twice
+    jensen = Known(Ge(average, square / (C - 1) ** 2), "Jensen over the C - 1 eigenvalues", "premise")
+    gaussian = Known(
+        Eq(square, 2 * C * (C - 1) * variance + (C * (C - 1) * mean) ** 2),
+        "variance and mean of a sum over C(C-1)/2 independent pairs, doubled",
+        "premise",
+        assumes=("independent_networks",),
+    )
     bound = Step(Ge(average, C**2 * mean**2 + 2 * C / (C - 1) * variance), given=(jensen, gaussian), note="4C² E S²")
     return Argument((bound, Step(goal.relations[0], given=(bound,))), bound)
 
@@ -143,8 +122,17 @@ def proposition_3_3_upper_traces(goal: View) -> Argument:
 
 def proposition_3_3_upper(goal: View) -> Argument:
     C, mean, variance = parameters(goal)
-    _, gaussian = _squares(goal)
-    bound = Step(Le(goal.lhs, C**2 * mean**2 + 2 * C * variance), given=(_wielandt(goal, goal.lhs), gaussian))
+    average = goal.lhs
+    square = Symbol("trM2", nonnegative=True)  # E tr (L~ - L)²
+    wielandt = Known(Le(average, square / (C - 1)), "Hoffman-Wielandt on the complement of 1", "premise")
+    degrees = C * ((C - 1) * variance + (C - 1) ** 2 * mean**2)
+    gaussian = Known(
+        Eq(square, degrees + C * (C - 1) * (variance + mean**2)),
+        "C squared degrees and C(C-1) squared entries",
+        "premise",
+        assumes=("independent_networks",),
+    )
+    bound = Step(Le(average, C**2 * mean**2 + 2 * C * variance), given=(wielandt, gaussian))
     return Argument((bound, Step(goal.relations[0], given=(bound,))), bound)
 
 
@@ -156,13 +144,16 @@ def proposition_3_3_large_C(goal: View, lower: View, upper: View) -> Argument:
 def proposition_3_4_lower(goal: View) -> Argument:
     """E|N(m, s²)| grows with s, so that the printed variance, half of the true one, still gives a lower bound."""
     C, mean, variance = parameters(goal)
-    wide, narrow = Symbol("wide", nonnegative=True), C * variance / (C - 1)  # half the variance of dtr / (C - 1)
+    wide, narrow = (Symbol(name, nonnegative=True) for name in ("wide", "narrow"))
     Phi, density = (Function(name, nonnegative=True)(C) for name in ("Phi", "density"))
-    convex = theorem("convex", Le(wide, goal.lhs), "convexity of |·|: E|dtr| / (C - 1)", speaks=(wide,))
-    folded = theorem("folded_at_half", Le(-C * mean * (2 * Phi - 1) + 2 * sqrt(narrow) * density, wide),
-        "E|N(m, s²)| = m (2Φ(m/s) - 1) + 2 s Φ'(m/s), at half the variance of dtr / (C - 1)",
-        "independent_networks", speaks=(wide,))  # fmt: skip
-    last = Step(goal.relations[0], given=(convex, folded))
+    known = (
+        Known(Ge(goal.lhs, wide), "convexity of |·|: E|dtr| / (C - 1), dtr of variance 2C(C-1) (2 + δ) φ²", "premise",
+              assumes=("independent_networks",)),
+        Known(Ge(wide, narrow), "E|N(m, s²)| grows with s", "premise"),
+        Known(Eq(narrow, -C * mean * (2 * Phi - 1) + 2 * sqrt(C * variance / (C - 1)) * density),
+              "E|N(m, s²)| = m (1 - 2Φ(-m/s)) + 2 s Φ'(m/s)", "premise"),
+    )  # fmt: skip
+    last = Step(goal.relations[0], given=known)
     return Argument((last,), last)
 
 
@@ -184,9 +175,15 @@ def proposition_3_4_upper(goal: View) -> Argument:
 def proposition_3_4_upper_squares(goal: View) -> Argument:
     """Cauchy-Schwarz over the eigenvalues and Hoffman-Wielandt; no sign of an eigenvalue is needed."""
     C, mean, variance = parameters(goal)
-    msd = Function("msd", nonnegative=True)(C)
-    schwarz = theorem("cauchy", Le(goal.lhs**2, msd), "Cauchy-Schwarz", speaks=(msd.func,))
-    _, gaussian = _squares(goal)
-    second = Step(Le(goal.lhs**2, C**2 * mean**2 + 2 * C * variance), given=(schwarz, _wielandt(goal, msd), gaussian))
+    squared, square = (Symbol(name, nonnegative=True) for name in ("msd", "trM2"))  # mean of (λ~ - λ)², E tr (L~ - L)²
+    schwarz = Known(Le(goal.lhs**2, squared), "Cauchy-Schwarz", "premise")
+    wielandt = Known(Le(squared, square / (C - 1)), "Hoffman-Wielandt on the complement of 1", "premise")
+    gaussian = Known(
+        Eq(square, C * (C - 1) * (2 * variance + C * mean**2)),
+        "C squared degrees and C(C-1) squared entries",
+        "premise",
+        assumes=("independent_networks",),
+    )
+    second = Step(Le(goal.lhs**2, C**2 * mean**2 + 2 * C * variance), given=(schwarz, wielandt, gaussian))
     bound = Step(Le(goal.lhs, C * sqrt(mean**2 + 2 * variance / C)), given=(second,))
     return Argument((second, bound, *(Step(r, given=(bound,)) for r in goal.relations if r != bound.claim)), bound)

@@ -12,9 +12,9 @@ from . import forms, network_proofs, remark_proofs
 from .claims import ITERATIONS_FEDPROX, LEADING_PERTURBED, alpha_any, restated
 from .fedprox import THEOREM_4_1_II
 from .methods import DESCENT, FROM_NEIGHBOURS, PERTURBED, TWO_POINTS
+from .network import FROM_WEIGHTS, hom, spectrum
 from .network import GLOSSARY as OF_NETWORKS
 from .network import C as NODES
-from .network import hom, spectrum
 from .symbols import (
     GLOSSARY,
     C,
@@ -175,6 +175,7 @@ RULE = Statement(
 )
 RULE_WEIGHTS = Statement(
     id="buttaci/sec4.3-rule~weights",
+    waits_for=FROM_WEIGHTS,
     kind="identity",
     title="The weights that the network gives sum to one",
     cite="Section 4.3.2, observation: p_i = [A1]_i/(2C(C-1) hom(C))",

@@ -7,7 +7,7 @@ from typing import Any
 
 from ...decide.facts import termwise
 from ...language.algebra import Eq, Function, Le, Rational, Sum, Symbol, sqrt
-from ...language.derivation import Argument, Known, Step, View, theorem
+from ...language.derivation import Argument, Known, Step, View
 from .measured import (
     W1,
     W_mean2,
@@ -68,10 +68,9 @@ def _ends(goal: View, *steps: Step) -> Argument:
     return Argument((*steps, Step(goal.relations[0], given=(steps[-1],))), steps[-1])
 
 
-e2 = _real("e2")  # E|e_2|^2
+e2 = _real("e2")  # |E e_2|, or E|e_2|^2 in a line about second moments
 SQUARE = sigma_G**2 * (1 / D1 + (alpha * L) ** 2 / D0)
-outer = theorem("second_moment", Le(e2, SQUARE), "(36): the variance of an average, and f_i is L-smooth", "smooth",
-    "gradient_variance", speaks=(e2,))  # fmt: skip
+outer = _premise(Le(e2, SQUARE), "(36): the variance of an average, and f_i is L-smooth", "smooth", "gradient_variance")
 
 
 def eq_5(goal: View) -> Argument:
@@ -84,24 +83,27 @@ def eq_5(goal: View) -> Argument:
 
 def assumption_5(goal: View) -> Argument:
     """The paper gives no proof. A variance is at most a mean square, which is a quarter of what is claimed."""
-    mean, off = _real("mean2"), _real("farthest")
-    variance = theorem("variance", Le(spread_G, mean), "a variance is at most the mean square", speaks=(mean,))
-    short = theorem("short", Le(mean, B**2), "gradients of norm at most B", "bounded_gradients", speaks=(mean,))
-    # the spectral norm has no mean square: the triangle inequality
-    far = theorem("far_hessians", Le(off, 2 * L), "two Hessians of norm at most L", "smooth", speaks=(off,))
-    most = theorem("largest", Le(spread_H, off**2), "a mean is at most the largest", speaks=(off,))
-    steps = Step(Le(spread_G, B**2), given=(variance, short)), Step(Le(spread_H, 4 * L**2), given=(far, most))
+    steps: list[Step] = []
+    for spread, bound, name in ((spread_G, B, "bounded_gradients"), (spread_H, L, "smooth")):
+        if spread is spread_H:  # the spectral norm has no mean square: the triangle inequality
+            off = _real("off")
+            far = _premise(Le(off, 2 * bound), "two Hessians of norm at most L", name)
+            all_of_them = _premise(Le(spread, off**2), "a mean is at most the largest", "average")
+            steps.append(Step(Le(spread, 4 * bound**2), given=(far, all_of_them)))
+        else:
+            mean = _real("mean")
+            variance = _premise(Le(spread, mean), "a variance is at most the mean square", "average")
+            short = _premise(Le(mean, bound**2), "gradients of norm at most B", name)
+            steps.append(Step(Le(spread, bound**2), given=(variance, short)))
     last = [Step(r, given=(s,)) for r, s in zip(goal.relations, steps, strict=True)]
-    return Argument((*steps, *(s for s in last if s.claim not in [t.claim for t in steps])), steps)
+    return Argument((*steps, *(s for s in last if s.claim not in [t.claim for t in steps])), tuple(steps))
 
 
-def _similarity(goal: View, constant: Any, distance: Any, name: str, why: str, *assumed: str) -> Argument:
+def _similarity(goal: View, constant: Any, distance: Any, why: str, assumed: str) -> Argument:
     """Each user's bound, squared and averaged."""
-    kind = "G" if goal.lhs == spread_G else "H"
-    off = Function(f"off_{kind}", nonnegative=True)
-    mean = theorem(f"average_{kind}", Eq(goal.lhs, Sum(off(i) ** 2, (i, 1, n)) / n),
-        "off(i) is user i's distance from the average", speaks=(off,))  # fmt: skip
-    each = theorem(f"{name}_{kind}", Le(off(i), constant * distance), why, *assumed, at={"i": i}, speaks=(off,))
+    off = Function("off", nonnegative=True)
+    mean = _premise(Eq(goal.lhs, Sum(off(i) ** 2, (i, 1, n)) / n), "off(i) is user i's distance from the average")
+    each = _premise(Le(off(i), constant * distance), why, assumed)
     squared = termwise(Le(off(i) ** 2, constant**2 * distance**2), i, 1, n, each)
     spread = Step(Le(goal.lhs, Sum(constant**2 * distance**2, (i, 1, n)) / n), given=(mean, squared))
     return Argument((spread, Step(goal.relations[0], given=(spread,))), spread)
@@ -109,59 +111,45 @@ def _similarity(goal: View, constant: Any, distance: Any, name: str, why: str, *
 
 def total_variation(goal: View) -> Argument:
     """Appendix B.1."""
-    constant, assumed = (B, "point_gradients") if goal.lhs == spread_G else (L, "point_hessians")
-    return _similarity(goal, 2 * constant, tv(i), "variation", "(18): sum_z |p_i(z) - p(z)| = 2 |p_i - p|_TV", assumed)
+    gradients = goal.lhs == spread_G
+    constant, assumed = (B, "point_gradients") if gradients else (L, "point_hessians")
+    return _similarity(goal, 2 * constant, tv(i), "(18): sum_z |p_i(z) - p(z)| = 2 |p_i - p|_TV", assumed)
 
 
 def wasserstein(goal: View) -> Argument:
-    """Appendix B.2, with the cheapest coupling in place of the dual (19): of vectors there is no dual form."""
+    """Appendix B.2."""
     gradients = goal.lhs == spread_G
     constant, assumed = (L_Z, "lipschitz_in_z") if gradients else (rho_Z, "hessian_lipschitz_in_z")
-    return _similarity(goal, constant, W1(i), "coupling", "the mean over the cheapest coupling", "metric", assumed)
+    return _similarity(goal, constant, W1(i), "(19): Kantorovich-Rubinstein duality", assumed)
 
 
 def lemma_4_2(goal: View) -> Argument:
-    """Appendix C; `one` and `two` are the largest of any user, so that the average is bounded as each of them is."""
-    one, two, far = _real("one"), _real("two"), sqrt(apart2)
-    both = "smooth", "bounded_gradients"
-    bound = (1 + alpha * L) * one + alpha * B * two
-    split = theorem("product", Le(sqrt(moved2(i)), bound), "(25), (17a) and |grad f_i| <= B", *both,
-        at={"i": i}, speaks=(one, two))  # fmt: skip
-    mean = theorem("mean_product", Le(sqrt(mean_moved2), bound), "a mean is no longer than the longest", *both,
-        speaks=(one, two))  # fmt: skip
-    first = theorem("inner", Le(one, L * (1 + alpha * L) * far), "f_i is L-smooth, twice", "smooth", speaks=(one,))
-    second = theorem("hessians", Le(two, rho * far), "the Hessian is rho-Lipschitz", "lipschitz_hessian", speaks=(two,))
-    factor = (1 + alpha * L) * (L * (1 + alpha * L)) + alpha * B * rho
-    whole = factor * far
-    parts = (
-        Step(Le((1 + alpha * L) * one, (1 + alpha * L) * (L * (1 + alpha * L) * far)), given=(first,)),
-        Step(Le(alpha * B * two, alpha * B * (rho * far)), given=(second,)),
-    )
+    """Appendix C."""
+    one, two, most, far = _real("one"), _real("two"), _real("most"), sqrt(apart2)
+    split = _premise(Le(sqrt(moved2(i)), (1 + alpha * L) * one + alpha * two * B), "(25), (17a) and |grad f_i| <= B",
+        "smooth", "bounded_gradients")  # fmt: skip
+    first = _premise(Le(one, L * (1 + alpha * L) * far), "f_i is L-smooth, twice", "smooth")
+    second = _premise(Le(two, rho * far), "the Hessian is rho-Lipschitz", "lipschitz_hessian")
+    whole = (L * (1 + alpha * L) ** 2 + alpha * rho * B) * far
+    each = Step(Le(sqrt(moved2(i)), whole), given=(split, first, second), where="26, 27")
     small = Step(Le((1 + alpha * L) ** 2, 4), where="26")
-    scaled = Step(Le(factor * far, (4 * L + alpha * rho * B) * far), given=(small,))
-    each = Step(Le(sqrt(moved2(i)), whole), given=(split, *parts), where="26, 27")
-    all_ = Step(Le(sqrt(mean_moved2), whole), given=(mean, *parts))
-    last = [Step(r, given=(s, scaled)) for r, s in zip(goal.relations, (each, all_), strict=True)]
-    return Argument((*parts, small, scaled, each, all_, *last), (each, all_))
-
-
-off, mean_e = _real("off"), _real("mean_e")
-_batch = theorem("batch", Le(off, sigma_G / sqrt(D0)), "(34): the variance of an average", "gradient_variance",
-    speaks=(off,))  # fmt: skip
-_unbiased = theorem("unbiased", Le(mean_e, alpha * L * off), "(32): f_i is L-smooth, and D' is fresh", "smooth",
-    speaks=(mean_e, off))  # fmt: skip
-_inside = Step(Le(mean_e, alpha * L * sigma_G / sqrt(D0)), given=(_unbiased, _batch), where="33")
+    claim = Step(goal.relations[0], given=(each, small))
+    largest = _premise(Le(sqrt(mean_moved2), most), "the norm of a mean is at most the largest norm")
+    attained = _premise(Le(most, whole), "which is one of those before", "smooth", "lipschitz_hessian")
+    mean = Step(Le(sqrt(mean_moved2), whole), given=(largest, attained))
+    return Argument((each, small, claim, mean, Step(goal.relations[1], given=(mean, small))), (each, mean))
 
 
 def lemma_4_3_bias(goal: View) -> Argument:
     """(30a) to (38)."""
-    independent = theorem("independent", Le(sqrt(bias2), (1 + alpha * L) * mean_e),
-        "(37): e_1 has mean 0 and is independent of e_2", "smooth", speaks=(mean_e,))  # fmt: skip
-    scaled = Step(Le((1 + alpha * L) * mean_e, (1 + alpha * L) * (alpha * L * sigma_G / sqrt(D0))), given=(_inside,))
-    whole = Step(Le(sqrt(bias2), (1 + alpha * L) * alpha * L * sigma_G / sqrt(D0)), given=(independent, scaled))
-    factor = Step(Le((1 + alpha * L) * (alpha * L * sigma_G / sqrt(D0)), 2 * (alpha * L * sigma_G / sqrt(D0))))
-    last = Step(goal.relations[0], given=(whole, factor))
-    return Argument((_inside, scaled, whole, factor, last), whole)
+    off = _real("off")  # E|estimate of grad f_i(w) - grad f_i(w)|
+    outer_mean = _premise(Le(e2, alpha * L * off), "(32): f_i is L-smooth", "smooth")
+    spread = _premise(Le(off, sigma_G / sqrt(D0)), "(34): the variance of an average", "gradient_variance")
+    independent = _premise(Le(sqrt(bias2), (1 + alpha * L) * e2), "(37): e_1 has mean 0 and is independent of e_2",
+        "smooth")  # fmt: skip
+    inside = Step(Le(e2, alpha * L * sigma_G / sqrt(D0)), given=(outer_mean, spread), where="33")
+    whole = Step(Le(sqrt(bias2), (1 + alpha * L) * alpha * L * sigma_G / sqrt(D0)), given=(independent, inside))
+    return _ends(goal, inside, whole)
 
 
 def lemma_4_3_variance(goal: View, hessian: View) -> Argument:
@@ -194,17 +182,16 @@ def lemma_4_3_products(goal: View) -> Argument:
 
 def lemma_4_3_sharp(goal: View) -> Argument:
     """No factor 3: e_1 has mean 0 and is independent of e_2, so that the cross terms vanish."""
-    second, bent = _real("second"), _real("bent")  # E|outer gradient|^2, and of that times e_1
+    second = _real("second")  # E|outer gradient|^2
     noise = alpha**2 * sigma_H**2 / D2
-    split = theorem("orthogonal", Le(mse, (1 + alpha * L) ** 2 * e2 + bent), "no cross terms", "smooth",
-        speaks=(e2, bent))  # fmt: skip
-    hessian = theorem("hessian_noise", Le(bent, noise * second), _HESSIAN, "hessian_variance", speaks=(bent, second))
-    short = theorem("whole", Le(second, B**2 + sigma_G**2 / D1), "grad f_i is at most B, and the batch D' is fresh",
-        "bounded_gradients", "gradient_variance", speaks=(second,))  # fmt: skip
+    split = _premise(Le(mse, (1 + alpha * L) ** 2 * e2 + noise * second), f"no cross terms; {_HESSIAN}",
+        "smooth", "hessian_variance")  # fmt: skip
+    short = _premise(Le(second, B**2 + sigma_G**2 / D1), "grad f_i is at most B, and the batch D' is fresh",
+        "bounded_gradients", "gradient_variance")  # fmt: skip
     small = Step(Le((1 + alpha * L) ** 2, 4))
     parts = Step(Le((1 + alpha * L) ** 2 * e2, 4 * SQUARE), given=(small, outer))
     product = Step(Le(noise * second, noise * (B**2 + sigma_G**2 / D1)), given=(short,))
-    whole = Step(Le(mse, 4 * SQUARE + noise * (B**2 + sigma_G**2 / D1)), given=(split, hessian, parts, product))
+    whole = Step(Le(mse, 4 * SQUARE + noise * (B**2 + sigma_G**2 / D1)), given=(split, parts, product))
     return _ends(goal, small, parts, product, whole)
 
 
@@ -245,101 +232,84 @@ def lemma_4_4_sharper(goal: View) -> Argument:
     return _like(goal, 2 * (1 + (alpha * L) ** 2) * gamma_G**2, "48 as its line before gives it")
 
 
-def lemma_4_4_at_once(goal: View) -> Argument:
-    """Not the sum of three squares: (I - alpha Hess f) grad f(.) in place of the average, which is closer to all."""
-    r2, E2 = _real("r2"), _real("E2")
-    split = theorem("similar_products", Le(spread_F, 2 * (1 + alpha * L) ** 2 * r2 + 2 * (alpha * B) ** 2 * E2),
-        "no point is closer to all than their average", "bounded_gradients", "smooth", speaks=(r2, E2))  # fmt: skip
-    inside = theorem("similar_inner", Le(r2, 2 * ((alpha * L) ** 2 + 1) * gamma_G**2),
-        "(47) and assumption 5 at w and at w - alpha grad f(w)", "smooth", "similar_gradients",
-        speaks=(r2,))  # fmt: skip
-    bend = theorem("similar", Le(E2, gamma_H**2), "(46), where the print has =", "similar_hessians", speaks=(E2,))
-    level = 4 * gamma_G**2
-    small, flat = Step(Le((1 + alpha * L) ** 2, 4)), Step(Le(2 * ((alpha * L) ** 2 + 1) * gamma_G**2, level))
-    first = Step(Le(2 * (1 + alpha * L) ** 2 * r2, 8 * level), given=(small, inside, flat))
-    second = Step(Le(2 * (alpha * B) ** 2 * E2, 2 * (alpha * B) ** 2 * gamma_H**2), given=(bend,))
-    whole = Step(Le(spread_F, 8 * level + 2 * (alpha * B) ** 2 * gamma_H**2), given=(split, first, second))
-    return _ends(goal, small, flat, first, second, whole)
-
-
-tail = _real("tail")
-_tail = theorem("tail", Le(tail, alpha * L * B), "(116)", "smooth", "bounded_gradients", speaks=(tail,))
-
-
 def lemma_H_1_bias(goal: View) -> Argument:
-    split = theorem("first_bias", Le(sqrt(bias2_FO), mean_e + tail), "(114)", speaks=(mean_e, tail))
-    whole = Step(Le(sqrt(bias2_FO), alpha * L * (sigma_G / sqrt(D0) + B)), given=(split, _inside, _tail))
-    return _ends(goal, _inside, whole)
+    tail = _real("tail")
+    split = _premise(Le(sqrt(bias2_FO), e2 + tail), "(114)")
+    first = _premise(Le(e2, alpha * L * sigma_G / sqrt(D0)), "(33)", "smooth", "gradient_variance")
+    last = _premise(Le(tail, alpha * L * B), "(116)", "smooth", "bounded_gradients")
+    return _ends(goal, Step(Le(sqrt(bias2_FO), alpha * L * (sigma_G / sqrt(D0) + B)), given=(split, first, last)))
 
 
 def lemma_H_1_variance(goal: View) -> Argument:
-    split = theorem("first_square", Le(mse_FO, 2 * e2 + 2 * tail**2), "(117)", speaks=(e2, tail))
-    square = Step(Le(tail**2, (alpha * L * B) ** 2), given=(_tail,))
+    tail = _real("tail")
+    split = _premise(Le(mse_FO, 2 * e2 + 2 * tail**2), "(117)")
+    last = _premise(Le(tail, alpha * L * B), "(116)", "smooth", "bounded_gradients")
+    square = Step(Le(tail**2, (alpha * L * B) ** 2), given=(last,))
     whole = Step(Le(mse_FO, 2 * SQUARE + 2 * (alpha * L * B) ** 2), given=(split, outer, square))
     return _ends(goal, square, whole)
 
 
-difference = _real("difference")
-_error = theorem("gradient_difference", Le(difference, rho * delta * B**2 / 2), "(119) at a gradient",
-    "lipschitz_hessian", "bounded_gradients", speaks=(difference,))  # fmt: skip
-_apart = Step(Le(difference, rho * delta * B**2), given=(_error,), where="129")
+LENGTH2 = Sum(v(j) ** 2, (j, 1, D))
+INNER2 = Sum(inner(j) ** 2, (j, 1, D))
 
 
-def lemma_H_2_bias(goal: View) -> Argument:
+def _difference(central: View) -> tuple[Any, Step]:
+    """(119) at v = grad f_i(w - alpha grad f_i(w)): its left side, and the bound (129)."""
+    short = _premise(Le(INNER2, B**2), "v is a gradient", "bounded_gradients")
+    here = central.at({v: inner})  # (119) is about every v
+    return here.lhs, Step(Le(here.lhs, rho * delta * B**2), given=(here.holds(), short), where="129")
+
+
+def lemma_H_2_bias(goal: View, central: View) -> Argument:
     """The paper: as for the second moment."""
-    e1 = _real("e1")
-    split = theorem("free_bias", Le(sqrt(bias2_HF), mean_e + alpha * (L * e1 + difference)),
-        "estimate, its exact form, (122); D'' is fresh", "smooth", speaks=(mean_e, e1, difference))  # fmt: skip
-    size = sigma_G / sqrt(D1) + alpha * L * sigma_G / sqrt(D0)
-    third = theorem("first_moment", Le(e1, size), "E|e_2| <= (36)'s root", "smooth", "gradient_variance",
-        speaks=(e1,))  # fmt: skip
-    between = Step(Le(L * e1, L * size), given=(third,))
-    parts = Step(Le(alpha * (L * e1 + difference), alpha * (L * size + rho * delta * B**2)), given=(between, _apart))
-    whole = Step(Le(sqrt(bias2_HF), alpha * L * sigma_G / sqrt(D0) + alpha * (L * size + rho * delta * B**2)),
-        given=(split, _inside, parts))  # fmt: skip
+    inside, moved = _real("inside"), _real("moved")
+    off, error = _difference(central)
+    split = _premise(Le(sqrt(bias2_HF), e2 + alpha * (inside + off)), "estimate, its exact form, (122)")
+    first = _premise(Le(e2, alpha * L * sigma_G / sqrt(D0)), "(33)", "smooth", "gradient_variance")
+    second = _premise(Le(inside, L * moved), "a difference of gradients is L-Lipschitz in v; D'' is fresh", "smooth")
+    third = _premise(Le(moved, sigma_G / sqrt(D1) + alpha * L * sigma_G / sqrt(D0)), "E|e_2| <= (36)'s root",
+        "smooth", "gradient_variance")  # fmt: skip
+    noise = L * (sigma_G / sqrt(D1) + alpha * L * sigma_G / sqrt(D0))
+    between = Step(Le(inside, noise), given=(second, third))
+    parts = Step(Le(alpha * (inside + off), alpha * (noise + rho * delta * B**2)), given=(between, error))
+    whole = Step(Le(sqrt(bias2_HF), alpha * L * sigma_G / sqrt(D0) + alpha * (noise + rho * delta * B**2)),
+        given=(split, first, parts))  # fmt: skip
     shrinks = Step(Le(alpha * (alpha * L) * (L * sigma_G / sqrt(D0)), alpha * (L * sigma_G / sqrt(D0))))
     claim = Step(goal.relations[0], given=(whole, shrinks))
-    return Argument((_inside, _apart, between, parts, whole, shrinks, claim), whole)
+    return Argument((error, between, parts, whole, shrinks, claim), whole)
 
 
-def lemma_H_2_variance(goal: View) -> Argument:
+def lemma_H_2_variance(goal: View, central: View) -> Argument:
     """(124) to (129)."""
-    near, points = _real("near"), _real("points")
-    split = theorem("free_split", Le(mse_HF, 2 * near + 2 * (alpha * difference) ** 2), "(124)",
-        speaks=(near, difference))  # fmt: skip
-    three = theorem("free_parts", Le(near, 3 * e2 + 3 * alpha**2 / (4 * delta**2) * 2 * points), "(126)",
-        speaks=(near, e2, points))  # fmt: skip
-    fresh = theorem("free_points", Le(points, sigma_G**2 / D2 + delta**2 * L**2 * e2),
-        "(127): D'' is fresh, f_i is L-smooth", "smooth", "gradient_variance", speaks=(points, e2))  # fmt: skip
+    near, apart = _real("near"), _real("apart")
+    off, error = _difference(central)
+    split = _premise(Le(mse_HF, 2 * near + 2 * alpha**2 * off**2), "(124)")
+    three = _premise(Le(near, 3 * e2 + 3 * alpha**2 / (4 * delta**2) * 2 * apart), "(126)")
+    points = _premise(Le(apart, sigma_G**2 / D2 + delta**2 * L**2 * e2), "(127): D'' is fresh, f_i is L-smooth",
+        "smooth", "gradient_variance")  # fmt: skip
     noise = sigma_G**2 / D2
-    scaled = Step(Le(3 * alpha**2 / (2 * delta**2) * points,
-        3 * alpha**2 / (2 * delta**2) * noise + 3 * (alpha * L) ** 2 / 2 * e2), given=(fresh,))  # fmt: skip
+    scaled = Step(Le(3 * alpha**2 / (2 * delta**2) * apart,
+        3 * alpha**2 / (2 * delta**2) * noise + 3 * (alpha * L) ** 2 / 2 * e2), given=(points,))  # fmt: skip
     shrinks = Step(Le((alpha * L) ** 2 * e2, e2))
     first = Step(Le(near, Rational(9, 2) * SQUARE + 3 * alpha**2 / (2 * delta**2) * noise),
         given=(three, scaled, shrinks, outer), where="128")  # fmt: skip
-    square = Step(Le(difference**2, (rho * delta * B**2) ** 2), given=(_apart,))
-    times = Step(Le(alpha**2 * difference**2, alpha**2 * (rho * delta * B**2) ** 2), given=(square,))
+    square = Step(Le(off**2, (rho * delta * B**2) ** 2), given=(error,))
+    times = Step(Le(alpha**2 * off**2, alpha**2 * (rho * delta * B**2) ** 2), given=(square,))
     whole = Step(
         Le(mse_HF, 9 * SQUARE + 3 * alpha**2 / delta**2 * noise + 2 * alpha**2 * (rho * delta * B**2) ** 2),
         given=(split, first, times),
     )
-    return _ends(goal, _apart, scaled, shrinks, first, square, times, whole)
+    return _ends(goal, error, scaled, shrinks, first, square, times, whole)
 
 
 def central_difference(goal: View) -> Argument:
     """One step forward and one back, each off by rho delta^2 |v|^2/2 at most."""
     ahead, behind = _real("ahead"), _real("behind")  # |grad g(w +- delta v) - grad g(w) -+ delta Hess g(w) v|
-    triangle = theorem("triangle", Le(goal.lhs, (ahead + behind) / (2 * delta)),
-        "the difference, less 2 delta Hess g(w) v", speaks=(ahead, behind))  # fmt: skip
-    length2 = Sum(v(j) ** 2, (j, 1, D))
-    halves = [
-        theorem(str(x), Le(x, rho * delta**2 / 2 * length2), why, "lipschitz_hessian", speaks=(x,))
-        for x, why in (
-            (ahead, "a gradient is linear up to its Hessian's change"),
-            (behind, "a gradient is linear up to its Hessian's change, backwards"),
-        )
-    ]
-    return _ends(goal, Step(Le(goal.lhs, rho * delta * length2 / 2), given=(triangle, *halves)))
+    triangle = _premise(Le(goal.lhs, (ahead + behind) / (2 * delta)), "the difference, less 2 delta Hess g(w) v")
+    off = rho * delta**2 * LENGTH2 / 2
+    one = _premise(Le(ahead, off), "a gradient is linear up to its Hessian's change", "lipschitz_hessian")
+    other = _premise(Le(behind, off), "a gradient is linear up to its Hessian's change, backwards", "lipschitz_hessian")
+    return _ends(goal, Step(Le(goal.lhs, rho * delta * LENGTH2 / 2), given=(triangle, one, other)))
 
 
 def restated(goal: View, display: View) -> Argument:

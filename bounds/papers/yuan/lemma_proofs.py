@@ -6,7 +6,7 @@ What the assumptions say about losses and samples enters as premises; all that i
 from typing import Any
 
 from ...language.algebra import Eq, Le, Max, Rational, Symbol, sqrt
-from ...language.derivation import Argument, Induction, Known, Step, View, theorem
+from ...language.derivation import Argument, Known, Step, View
 from ...language.rule_expressions import mean
 from ...proofs.atoms import Short, Square, Subset
 from ...proofs.premise_identity import shown
@@ -69,28 +69,25 @@ def homogeneous(goal: View) -> Argument:
 
 def lemma_1(goal: View) -> Argument:
     """Appendix D.1: each estimator is close to its minimiser, and the minimisers are close to one another."""
-    once = "strong convexity of R_S^r at its minimiser; two losses that are G-Lipschitz"
-    return _close(goal, 4, Rational(1, 2), "exchanged_once", once)
+    return _close(
+        goal, 4, Rational(1, 2), "strong convexity of R_S^r at its minimiser; two losses that are G-Lipschitz"
+    )
 
 
 def lemma_1_sharper(goal: View) -> Argument:
     """The paper uses the strong convexity of one of both risks and gets 4 G/(lam N); with both it is 2 G/(lam N)."""
     both = "strong convexity of R_S^r and of R_S'^r at their minimisers, added; two losses that are G-Lipschitz"
-    return _close(goal, 2, Rational(1), "exchanged", both)
+    return _close(goal, 2, Rational(1), both)
 
 
-def _close(goal: View, factor: int, convexity: Any, name: str, because: str) -> Argument:
+def _close(goal: View, factor: int, convexity: Any, because: str) -> Argument:
     first, second, between = _real("first"), _real("second"), _real("between")
-    at_minimisers = ("strongly_convex", "inexact")
     parts = [
-        theorem(f"near_{x}", Le(lam / 2 * x**2, eps), f"strong convexity at the minimiser of {risk}", *at_minimisers,
-            speaks=(x,))
-        for x, risk in ((first, "R_S^r"), (second, "R_S'^r"))
-    ]  # fmt: skip
-    exchanged = Le(convexity * lam * between**2, 2 * G / N * between)
-    stable = theorem(name, exchanged, because, "strongly_convex", "lipschitz", speaks=(between,))
-    triangle = theorem("triangle", Le(apart, first + between + second), "triangle inequality", "strongly_convex",
-        speaks=(first, second, between))  # fmt: skip
+        _premise(Le(lam / 2 * x**2, eps), f"strong convexity at the minimiser of {which}", "strongly_convex", "inexact")
+        for x, which in ((first, "R_S^r"), (second, "R_S'^r"))
+    ]
+    stable = _premise(Le(convexity * lam * between**2, 2 * G / N * between), because, "strongly_convex", "lipschitz")
+    triangle = _premise(Le(apart, first + between + second), "triangle inequality")
     roots = [Step(Le(x, sqrt(2 * eps / lam)), given=(known,)) for x, known in zip((first, second), parts, strict=True)]
     minimisers = Step(Le(between, factor * G / (lam * N)), given=(stable,))
     whole = Step(
@@ -105,60 +102,45 @@ def _close(goal: View, factor: int, convexity: Any, name: str, because: str) -> 
 def lemma_2(goal: View) -> Argument:
     """With the factor 1/2 of Efron and Stein the bound is half of what is printed."""
     total = _real("total")
-    stein = theorem("efron_stein", Le(spread2, total / 2),
-        "Efron-Stein: half the sum over i of E|h(S) - h(S^(i))|^2", speaks=(total,))  # fmt: skip
-    small = theorem("differences", Le(total, N * beta**2), "N differences of at most beta", "bounded_differences",
-        speaks=(total,))  # fmt: skip
+    stein = _premise(Le(spread2, total / 2), "Efron-Stein: half the sum over i of E|h(S) - h(S^(i))|^2")
+    small = _premise(Le(total, N * beta**2), "N differences of at most beta", "bounded_differences")
     whole = Step(Le(spread2, beta**2 * N / 2), given=(stein, small))
     return Argument((whole, Step(goal.relations[0], given=(whole,))), whole)
 
 
-moved_, total_ = _real("moved"), _real("total")
-_stable = theorem("stable", Le(moved_, gamma), "|A(S^(i)) - A(S)| <= gamma", "stable", speaks=(moved_,))
-
-
-_fresh = theorem("fresh_point", Le(bias, L * moved_), "(D.1), Jensen, and L-smooth losses at A(S^(i)) and A(S)",
-    "smooth", speaks=(bias, moved_))  # fmt: skip
-
-
 def lemma_3_bias(goal: View) -> Argument:
     """Appendix D.2: Z_i is fresh to A(S^(i)), so that both gradients are at neighbouring models."""
-    return _at_once(Step(goal.relations[0], given=(_fresh, _stable), where="appendix D.2"))
+    moved = _real("moved")
+    fresh = _premise(Le(bias, L * moved), "(D.1), Jensen, and L-smooth losses at A(S^(i)) and A(S)", "smooth")
+    stable = _premise(Le(moved, gamma), "|A(S^(i)) - A(S)| <= gamma", "stable")
+    return _at_once(Step(goal.relations[0], given=(fresh, stable), where="appendix D.2"))
 
 
-def _half() -> tuple[Step, ...]:
-    """Lemma 2 with h = grad R(A(.)) and beta = L gamma, and with Efron and Stein's factor 1/2."""
-    stein = theorem("efron_stein", Le(variance, total_ / 2), "Efron-Stein for grad R(A(.))", speaks=(variance, total_))
-    short = theorem("differences", Le(total_, N * (L * moved_) ** 2),
-        "a change of one point moves grad R(A(.)) by at most L times what it moves A", "smooth",
-        speaks=(total_, moved_))  # fmt: skip
-    square = Step(Le(moved_**2, gamma**2), given=(_stable,))
-    scaled = Step(Le(N * (L * moved_) ** 2, N * L**2 * gamma**2), given=(square,))
-    return square, scaled, Step(Le(variance, N * L**2 * gamma**2 / 2), given=(stein, short, scaled))
+def lemma_3_variance(goal: View, efron_stein: View) -> Argument:
+    """Lemma 2 with h = grad R(A(.)) and beta = L gamma."""
+    change = _real("change")
+    short = _premise(Le(change, L * gamma), "a change of one point moves grad R(A(.)) by at most L gamma", *_STABLE)
+    cited = efron_stein.holds(instead={"bounded_differences": short})
+    return Argument((Step(goal.relations[0], given=(cited,), where="lemma 2"),), cited)
 
 
-def lemma_3_variance(goal: View) -> Argument:
-    """Lemma 2 for h = grad R(A(.))."""
-    steps = _half()
-    return Argument((*steps, Step(goal.relations[0], given=(steps[-1],), where="lemma 2")), steps[-1])
-
-
-def lemma_3_last(goal: View) -> Argument:
+def lemma_3_last(goal: View, generalisation: View) -> Argument:
     """Not lemma 2: Efron and Stein's half of it leaves room for the squared bias, from N = 2 on; N = 1 is Jensen's."""
-    square, n = (L * gamma) ** 2, Symbol("n", integer=True, positive=True)
-    parts = theorem("split", Eq(about_empirical, variance + bias**2), "variance and squared bias",
-        speaks=(variance, bias))  # fmt: skip
-    apart_ = theorem("all_changed", Le(about_empirical, (N * L * moved_) ** 2),
+    square = (L * gamma) ** 2
+    parts = _premise(Eq(about_empirical, variance + bias**2), "variance and squared bias")
+    half = _premise(
+        Le(variance, N * square / 2), "Efron-Stein for grad R(A(.)), whose differences are at most L gamma", *_STABLE
+    )
+    apart_ = _premise(
+        Le(about_empirical, N**2 * square),
         "Jensen over a fresh S', at whose point Z' both gradients are taken: A(S) and A(S') are N changes apart",
-        "smooth", speaks=(moved_,))  # fmt: skip
-    steps = _half()
-    most = Step(Le(about_empirical, N**2 * square), given=(apart_, steps[0]))
-    whole_number = Induction(Le(0, (n - 1) * (n - 2)), n, start=1, note="no whole number lies between 1 and 2")
-    first = Step(Le(bias, L * gamma), given=(_fresh, _stable), where="lemma 3, first bound")
-    squared = Step(Le(bias**2, square), given=(first,))
-    several = Step(Le(about_empirical, (N / 2 + 1) * square), given=(parts, steps[-1], squared))
-    last = Step(goal.relations[0], given=(several, most, whole_number.at(N)), where="appendix D.2")
-    return Argument((*steps, most, whole_number, first, squared, several, last), last)
+        *_STABLE,
+    )
+    whole_number = _premise(Le(0, (N - 1) * (N - 2)), "no whole number lies between 1 and 2")
+    squared = Step(Le(bias**2, square), given=(generalisation.holds(),), where="lemma 3, first bound")
+    several = Step(Le(about_empirical, (N / 2 + 1) * square), given=(parts, half, squared))
+    last = Step(goal.relations[0], given=(several, apart_, whole_number), where="appendix D.2")
+    return Argument((squared, several, last), last)
 
 
 def lemma_4_mean(goal: View) -> Argument:

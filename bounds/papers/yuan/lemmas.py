@@ -58,6 +58,7 @@ from .symbols import (
     weakly_convex,
 )
 
+EXCHANGED = "data sets with one point exchanged in proofs: stability of minimisers, Efron and Stein"
 INEXACT = "inexact oracles inside of a run: |grad Q|^2 <= 2 (L + 1/eta) (Q - min Q)"
 _WITHIN = (
     "what came before the step (F_{t-1}) is fixed: every expectation is over the devices and minibatches of t",
@@ -81,6 +82,7 @@ DEF_1 = Statement(
 
 LEMMA_1 = Statement(
     id="yuan/lem1",
+    waits_for=EXCHANGED,
     kind="inequality",
     title="Stability of inexact regularised empirical risk minimisation",
     cite="lemma 1, appendix A (proof in D.1)",
@@ -104,6 +106,7 @@ LEMMA_1 = Statement(
 
 LEMMA_2 = Statement(
     id="yuan/lem2",
+    waits_for=EXCHANGED,
     kind="inequality",
     title="The inequality of Efron and Stein for vectors",
     cite="lemma 2, appendix A",
@@ -119,6 +122,7 @@ _ALGORITHM = (Assumption("stable", (gamma,), "A has gamma-uniform stability", "d
 
 LEMMA_3_BIAS = Statement(
     id="yuan/lem3-bias",
+    waits_for=EXCHANGED,
     kind="inequality",
     title="Generalisation of gradients: the bias",
     cite="lemma 3, first bound, appendix A (proof in D.2)",
@@ -131,6 +135,7 @@ LEMMA_3_BIAS = Statement(
 
 LEMMA_3_VARIANCE = Statement(
     id="yuan/lem3-variance",
+    waits_for=EXCHANGED,
     kind="inequality",
     title="Generalisation of gradients: the variance",
     cite="lemma 3, second bound, appendix A (proof in D.2)",
@@ -142,11 +147,14 @@ LEMMA_3_VARIANCE = Statement(
         "as stated in appendix A: around E grad R(A(S)); the last line of D.2 prints E grad R_S(A(S)) in its place, "
         "which lemma 2 does not give",
     ),
-    follows_from=(Derivation(proofs.lemma_3_variance),),
+    follows_from=(
+        Derivation(proofs.lemma_3_variance, cites=("yuan/lem2",), substitute={spread2: variance, beta: L * gamma}),
+    ),
 )
 
 LEMMA_3_VARIANCE_PROOF = Statement(
     id="yuan/lem3-variance-proof",
+    waits_for=EXCHANGED,
     kind="inequality",
     title="Generalisation of gradients: what the proof ends with",
     cite="appendix D.2, last display",
@@ -155,7 +163,7 @@ LEMMA_3_VARIANCE_PROOF = Statement(
     let=(*_ALGORITHM, nonnegative_loss),
     then=Le(about_empirical, L**2 * gamma**2 * N),
     reading=("lemma 2 bounds the variance around E grad R(A(S)); here the squared bias comes on top",),
-    follows_from=(Derivation(proofs.lemma_3_last),),
+    follows_from=(Derivation(proofs.lemma_3_last, cites=("yuan/lem3-bias",)),),
 )
 
 _UNIFORM = ("I_t is uniform among the subsets of I devices, without replacement, as the proof says",)
@@ -264,7 +272,7 @@ _MINIBATCHES = (*_DEVICE, independent_minibatches)
 
 LEMMA_10_BIAS = Statement(
     id="yuan/lem10-bias",
-    waits_for="stability of a minimiser that a run takes: theorems about data sets inside of a run",
+    waits_for=f"{EXCHANGED}, inside of a run",
     kind="inequality",
     title="One step of FedMSPP: the bias of a device's direction",
     cite="lemma 10, first bound, appendix C.1",

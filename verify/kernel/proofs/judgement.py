@@ -47,8 +47,7 @@ class Context:
     cited: Mapping[str, Claim]  # statements whose proofs were accepted before
     frame: Node | None = None  # measures and vectors of the proof alone
     vectors: Frame | None = None  # the same beside the claim's own method, which only premises read
-    trusted: list[str] = field(default_factory=list[str])  # what no rule decides: a solver's word, theorems as stated
-    quantities: frozenset[str] = frozenset()  # of the setting, that the proof alone speaks of
+    trusted: list[str] = field(default_factory=list[str])  # what was taken on a solver's word
 
     def own(self, need: Need) -> bool:
         """Whether the claim needs it itself: where its own sides are no numbers nothing is claimed.

@@ -16,7 +16,7 @@ from ..worlds.registry import SETTINGS
 from .forms import Forms
 from .judgement import KINDS, ZERO, Context, Judgement, among, offers_of, same, told
 from .polynomials import ONE, Form
-from .rules import citation, conditions, facts, growth, line, logic, premise, setting, sums
+from .rules import citation, conditions, facts, growth, line, logic, premise, sums
 from .vectors import frame, reading
 
 FORMAT = "fedaudit-proof/2"
@@ -30,13 +30,13 @@ RULES: Mapping[str, Rule] = {
     "hypothesis": logic.hypothesis, "discharge": logic.discharge, "case": logic.case, "instance": logic.instance,
     "definition": logic.definition, "congruence": logic.congruence, "trusted": logic.trusted,
     "sum_next": sums.sum_next, "sum_empty": sums.sum_empty, "termwise": sums.termwise, "induction": sums.induction,
-    "setting": setting.check, GROWTH: growth.check,
+    GROWTH: growth.check,
 }  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
 class Accepted:
-    """A claim that was proved, what was used, and the lines that were taken on trust."""
+    """A claim that was proved, what was used, and the lines that were taken on a solver's word."""
 
     claim: Claim
     rules: Mapping[str, int]
@@ -62,7 +62,7 @@ def check(file: object, accepted: Mapping[str, Accepted], most: int = WORK) -> A
 
 
 def _checked(file: object, accepted: Mapping[str, Accepted]) -> Accepted:
-    fields = Node(file, "proof").fields("format statement claim judgements", "cites letters names frame quantities")
+    fields = Node(file, "proof").fields("format statement claim judgements", "cites letters names frame")
     fields["format"].one_of((FORMAT,))
     claim = read_claim(fields["claim"])
     if not claim.then or claim.kind == "experiment" or claim.setting not in SETTINGS:
@@ -96,8 +96,7 @@ def context_of(fields: Mapping[str, Node], claim: Claim, accepted: Mapping[str, 
     measures = set(method.measures) if method is not None else set[str]()
     entries = fields["letters"].mapping() if "letters" in fields else {}
     letters = {name: entry.one_of((*DOMAINS, "client")) for name, entry in entries.items()}
-    spoken = setting.quantities(fields.get("quantities"), claim)
-    own = {*_framed(fields), *spoken}
+    own = _framed(fields)
     sizes = citation.sizes(claim) | frame.known(claim)
     taken = {*claim.domains, *claim.for_all, *measures, *sizes, *(citation.OWN if method is not None else ())}
     fixed = {*claim.domains, *measures, *(() if method is not None else frame.known(claim))}  # what no index is called
@@ -106,7 +105,6 @@ def context_of(fields: Mapping[str, Node], claim: Claim, accepted: Mapping[str, 
     domains = {**sizes, **claim.domains}
     # A file may declare any domain for what is measured; taking its word would give |x|^2 > 0 for nothing.
     domains |= dict.fromkeys(measures | own, "real")  # what is measured has the sign that a rule shows
-    domains |= spoken
     before = method.before if method is not None else {}
     unread = {"p"} if method is not None else frame.indexed(claim)  # no instance has to inhabit these domains
     domains |= {n: "nonnegative" for n in before if domains.get(n, "real") != "real"}  # 0 in round 0
@@ -120,7 +118,7 @@ def context_of(fields: Mapping[str, Node], claim: Claim, accepted: Mapping[str, 
     vectors = frame.read(fields.get("frame"), claim, forms, letters)
     if vectors is not None:
         reading.check_kept(vectors)
-    return Context(claim, forms, letters, names, cited, fields.get("frame"), vectors, quantities=frozenset(spoken))
+    return Context(claim, forms, letters, names, cited, fields.get("frame"), vectors)
 
 
 def _check_choices(claim: Claim, domains: Mapping[str, str]) -> None:

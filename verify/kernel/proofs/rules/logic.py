@@ -93,7 +93,7 @@ def trusted(stated: Judgement, data: Node, rests: Sequence[Judgement], context: 
     data.fields("solver")["solver"].one_of(("z3",))
     within(rests, stated.under, context.forms)
     defined(stated.says, rests, context)
-    context.trusted.append(f"{told(stated.says)} (z3)")
+    context.trusted.append(told(stated.says))
 
 
 def first_of(rests: Sequence[Judgement]) -> Sequence[Judgement]:

@@ -205,7 +205,7 @@ PARTICIPANTS_LAW = replace(
     id="buttaci/sec3.4-participants~law",
     title="The law of the homogeneity does not depend on the number of participants",
     then=(Eq(hom_mean(C), theta / 2), Eq(hom_variance(C), phi**2 / 4)),
-    follows_from=(),
+    waits_for="",
     reading=("more than sec3.4-participants: the variance too is what it is for two clients", SYMMETRIC),
 )
 

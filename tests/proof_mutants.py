@@ -17,7 +17,7 @@ from fedaudit.bounds.proofs.hand_premises import shown
 from fedaudit.bounds.proofs.premise_identity import check
 from fedaudit.bounds.proofs.step_decisions import settle
 from fedaudit.errors import UserError
-from fedaudit.verify.moves.audit import hunt_row
+from fedaudit.verify.moves.audit import hunt
 
 FACTORS = (Rational(99, 100), Rational(101, 100))
 FLIPPED = {Le: Ge, Ge: Le, Lt: Gt, Gt: Lt}
@@ -60,7 +60,7 @@ def judged(statement: Statement, known: Mapping[str, Statement]) -> tuple[Counte
             counts[f"{kind}: not proved"] += 1
             continue
         try:
-            verdict = hunt_row(mutant, 0, EFFORT)["verdict"]
+            verdict = hunt(mutant, 0, EFFORT).row()["verdict"]
         except UserError:
             verdict = "not well formed"
         counts[f"{kind}: proved, {verdict} by hunt"] += 1

@@ -18,7 +18,7 @@ from fedaudit.bounds.catalogue.discovery import catalogue, statement
 from fedaudit.bounds.language.statement import Statement
 from fedaudit.bounds.proofs.derivation_check import derive
 from fedaudit.bounds.proofs.factors.term_factors import terms
-from fedaudit.verify.moves.audit import derive_row
+from fedaudit.verify.moves.audit import derived
 
 INTRODUCTION = [
     f"buttaci/sec1.2-{n}"
@@ -154,7 +154,7 @@ def test_what_is_subtracted_counts_for_the_other_side() -> None:
 
 
 def test_equation_13_claims_more_in_the_term_of_rho_bar_alone() -> None:
-    row = derive_row(statement("benmansour/eq13"))
+    row = derived(statement("benmansour/eq13")).row()
     assert row["status"] == "claims-more"
     off = {t["term"]: t["factor"] for t in row["terms"] if t["factor"] != 1}
     assert off == {"-mu*eta(t)/rho_bar*dist2(t)": "unbounded", "-mu*rho_bar*eta(t)*dist2(t)": 0}

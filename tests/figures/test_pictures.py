@@ -19,7 +19,7 @@ from fedaudit.figures.kinds import rate
 from fedaudit.figures.pages.page_text import described
 from fedaudit.figures.words.numbers import rounded, tightness
 from fedaudit.verify import kernel
-from fedaudit.verify.moves.audit import audit_row, read
+from fedaudit.verify.moves.audit import audit, read
 from fedaudit.verify.pictures.certified_number import number
 from fedaudit.verify.pictures.cloud_data import cloud
 from fedaudit.verify.pictures.crossing import crossing
@@ -266,7 +266,7 @@ def test_what_only_floats_see_fail_is_left_out_and_counted() -> None:
 @slow("audits what it draws")
 @pytest.mark.parametrize("name", [s.id for s in statements() if s.id in KINDS])
 def test_a_figure_with_an_audits_row_is_small_and_readable(name: str) -> None:
-    made = picture(statement(name), 0, audit_row(statement(name), 0, 1.0))
+    made = picture(statement(name), 0, audit(statement(name), 0, 1.0).row())
     figure = draw(made)
     assert overlaps(figure) == []
     assert len(svg(figure)) <= LARGEST

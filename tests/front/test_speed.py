@@ -11,7 +11,7 @@ from fedaudit.bounds.catalogue.discovery import statement
 from fedaudit.figures.drawing import draw, image
 from fedaudit.verify.experiments import Outcome, experiment, experiments
 from fedaudit.verify.experiments.papers.buttaci import speed as buttaci_speed
-from fedaudit.verify.moves.audit import audit_row, hunt_row, verify_row
+from fedaudit.verify.moves.audit import audit, hunt, verify
 from fedaudit.verify.pictures.curves import picture
 
 ANY, ALIKE = (next(f for f in buttaci_speed.FAMILIES if f.name == name) for name in ("any", "alike"))
@@ -56,11 +56,11 @@ def test_the_same_seed_sees_the_same() -> None:
 
 def test_rows_of_an_experiment() -> None:
     made = statement("buttaci/sec4.4-speed")
-    row = verify_row(made, seed=0, effort=1.0)
+    row = verify(made, seed=0, effort=1.0).row()
     assert (row["verdict"], row["evidence"], row["certificate"]) == ("not-reproduced", "numerical", None)
     assert row["instances"] == sum(f.instances for f in SMALL)
-    assert hunt_row(made, seed=0, effort=1.0)["verdict"] == "undecided"
-    audited = audit_row(made, seed=0, effort=1.0)
+    assert hunt(made, seed=0, effort=1.0).row()["verdict"] == "undecided"
+    audited = audit(made, seed=0, effort=1.0).row()
     assert audited["verdict"] == "not-reproduced"
     assert audited["reason"] == row["reason"]
 
@@ -69,7 +69,7 @@ def test_a_claim_that_is_seen_again(monkeypatch: pytest.MonkeyPatch) -> None:
     made = statement("buttaci/sec4.4-speed")
     seen = replace(experiment(made.id), run=lambda seed, effort: Outcome(True, "seen", 1))
     monkeypatch.setitem(experiments(), made.id, seen)
-    assert audit_row(made, seed=0, effort=1.0)["verdict"] == "reproduced"
+    assert audit(made, seed=0, effort=1.0).row()["verdict"] == "reproduced"
 
 
 def test_an_unknown_experiment_says_what_to_do() -> None:

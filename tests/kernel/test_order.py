@@ -24,7 +24,7 @@ from fedaudit.verify.kernel.core.expression import Op, Tree
 from fedaudit.verify.kernel.core.rational import Rejected
 from fedaudit.verify.kernel.worlds import order
 from fedaudit.verify.kernel.worlds.order import Growth, Paths, constant
-from fedaudit.verify.moves.audit import audit_row, hunt_row, read
+from fedaudit.verify.moves.audit import audit, hunt, read
 from fedaudit.verify.search.genome import draw
 from fedaudit.verify.search.lowered_claim import lower
 from fedaudit.verify.search.score import genes_of, score
@@ -77,13 +77,13 @@ FALSE = [
 @pytest.mark.parametrize("made", TRUE, ids=lambda m: str(m.then))
 def test_true_orders_are_proved_and_never_refuted(made: Statement) -> None:
     assert all(d.proved for d in dominance(made)), dominance(made)
-    row = hunt_row(made, 0, 0.1)
+    row = hunt(made, 0, 0.1).row()
     assert row["verdict"] == "survived"
     assert row["tightness"] <= 0
 
 
 def test_a_proof_is_the_verdict() -> None:
-    row = audit_row(TRUE[0], 0, 0.1)
+    row = audit(TRUE[0], 0, 0.1).row()
     assert (row["verdict"], row["how"]) == ("proved", "dominance")
     assert -0.01 < row["tightness"] <= 0  # how close to equal powers the drawn paths came
 
@@ -91,7 +91,7 @@ def test_a_proof_is_the_verdict() -> None:
 @pytest.mark.parametrize(("made", "paths"), FALSE, ids=lambda m: str(getattr(m, "then", "")))
 def test_false_orders_are_refuted_by_a_simple_path(made: Statement, paths: dict[str, Any] | None) -> None:
     assert not derive(made, {}).proved
-    row = hunt_row(made, 0, 0.1)
+    row = hunt(made, 0, 0.1).row()
     assert (row["verdict"], row["how"]) == ("refuted", "growth path")
     kernel.check(json.loads(json.dumps(row["certificate"])))
     if paths is not None:
@@ -127,8 +127,8 @@ def test_paths_outside_the_conditions_are_not_counted() -> None:
 def test_constants_are_part_of_the_claim() -> None:
     """x^2 = O(1) if x is a constant, and only then."""
     assert derive(claim(Le(x**2 * T, T), fixed(x)), {}).proved
-    assert hunt_row(claim(Le(x**2 * T, T)), 0, 0.1)["verdict"] == "refuted"
-    stolen = hunt_row(claim(Le(x**2 * T, T)), 0, 0.1)["certificate"]
+    assert hunt(claim(Le(x**2 * T, T)), 0, 0.1).row()["verdict"] == "refuted"
+    stolen = hunt(claim(Le(x**2 * T, T)), 0, 0.1).row()["certificate"]
     stolen["claim"] = lower(claim(Le(x**2 * T, T), fixed(x))).claim
     with pytest.raises(Rejected, match="fixed"):
         kernel.check(stolen)
@@ -137,17 +137,17 @@ def test_constants_are_part_of_the_claim() -> None:
 def test_a_contraction_falls_faster_than_every_power() -> None:
     rate = (1 - 1 / (3 * x)) ** T
     made = claim(Le(rate * y + s, y / T**2 + s), fixed(x), when=(Ge(x, 1),))
-    assert hunt_row(made, 0, 0.1)["verdict"] == "survived"
-    row = hunt_row(replace(made, let=()), 0, 0.1)  # where x grows as fast as T nothing contracts
+    assert hunt(made, 0, 0.1).row()["verdict"] == "survived"
+    row = hunt(replace(made, let=()), 0, 0.1).row()  # where x grows as fast as T nothing contracts
     assert row["verdict"] == "refuted"
 
 
 def test_growth_and_vanishing() -> None:
     grows, vanishes = Assumption("grows", (T,), "T is large"), Assumption("vanishes", (x,), "x is small")
-    assert hunt_row(claim(Lt(x, x * T), grows), 0, 0.1)["verdict"] == "survived"
-    assert hunt_row(claim(Lt(x, x * T)), 0, 0.1)["verdict"] == "refuted"
+    assert hunt(claim(Lt(x, x * T), grows), 0, 0.1).row()["verdict"] == "survived"
+    assert hunt(claim(Lt(x, x * T)), 0, 0.1).row()["verdict"] == "refuted"
     assert dominance(claim(Le(x**2, x), vanishes))[0].proved
-    assert hunt_row(claim(Le(x**2, x), vanishes), 0, 0.1)["verdict"] == "survived"
+    assert hunt(claim(Le(x**2, x), vanishes), 0, 0.1).row()["verdict"] == "survived"
 
 
 def test_what_cannot_be_decided_is_rejected() -> None:
@@ -265,6 +265,6 @@ def test_a_root_of_what_moves_alone_stays_rational() -> None:
     """The left side is 2 x^3. Floats lose it, and so does a ball around the root of 2 n^(-1)."""
     root = sqrt(x) ** 3
     made = claim(Le(1 + x**3 - (1 - root) * (1 + root), x**3), Assumption("vanishes", (x,), "x is small"))
-    assert hunt_row(made, 0, 0.3)["verdict"] == "survived"
+    assert hunt(made, 0, 0.3).row()["verdict"] == "survived"
     with pytest.raises(Rejected, match="cancel"):
         kernel.evaluate(lower(made).claim, {"paths": {"x": [["2", "-1"]]}}, (), {"relation": 0})

@@ -24,7 +24,7 @@ from fedaudit.bounds.proofs.step_decisions import prove
 from fedaudit.figures.drawing import draw as picture_of
 from fedaudit.verify import kernel
 from fedaudit.verify.experiments import experiment
-from fedaudit.verify.moves.audit import derive_row, hunt_row, literal_row, verify_row
+from fedaudit.verify.moves.audit import derived, hunt, literally, verify
 from fedaudit.verify.pictures.curves import Crossing, curves
 from fedaudit.verify.search.lowered_claim import lower
 
@@ -72,7 +72,7 @@ def test_found_by_the_search(name: str) -> None:
     Shrinking counts clients, dimensions, local steps and rounds together: three clients on a line are as small as two
     in the plane.
     """
-    row = hunt_row(statement(f"benmansour/{name}"), 0, SHARE)
+    row = hunt(statement(f"benmansour/{name}"), 0, SHARE).row()
     assert row["verdict"] == "refuted"
     if name in ("thm3", "cor4"):
         assert kernel.check(row["certificate"])
@@ -83,7 +83,7 @@ def test_found_by_the_search(name: str) -> None:
 def test_literal_reading_of_15_breaks() -> None:
     made = statement("benmansour/eq15~same-iterates")
     (dropped,) = made.implicit
-    assert literal_row(made, dropped, 0, 20.0)["literal"] == "breaks"
+    assert literally(made, dropped, 0, 20.0).row()["literal"] == "breaks"
 
 
 def test_theorem_3_by_hand() -> None:
@@ -188,7 +188,7 @@ ALSO_TIGHT = [
 
 @pytest.mark.parametrize(("name", "part"), [*TIGHT, *(pytest.param(*pair, marks=SEARCHED) for pair in ALSO_TIGHT)])
 def test_shortened_bounds_are_caught(name: str, part: int) -> None:
-    assert hunt_row(scaled(name, Rational(9, 10), part), 0, 0.5)["verdict"] == "refuted"
+    assert hunt(scaled(name, Rational(9, 10), part), 0, 0.5).row()["verdict"] == "refuted"
 
 
 TRUE = ("lem1",)
@@ -197,7 +197,7 @@ ALSO_TRUE = ("eq17", "eq14", "eq15~same-iterates", "rem6~any-data", "eq16-ratios
 
 @pytest.mark.parametrize("name", [*TRUE, *(pytest.param(name, marks=SEARCHED) for name in ALSO_TRUE)])
 def test_true_statements_survive(name: str) -> None:
-    assert verify_row(statement(f"benmansour/{name}"), 1, 0.1)["verdict"] == "survived"
+    assert verify(statement(f"benmansour/{name}"), 1, 0.1).row()["verdict"] == "survived"
 
 
 @slow("one search each; true statements that survive are above and in tests/verify/test_hunt.py")
@@ -205,7 +205,7 @@ def test_true_statements_survive(name: str) -> None:
 def test_repairs_survive(name: str) -> None:
     made = statement(f"benmansour/{name}~repaired")
     assert made.repairs
-    assert verify_row(made, 1, 0.1)["verdict"] == "survived"
+    assert verify(made, 1, 0.1).row()["verdict"] == "survived"
 
 
 DERIVED = slow("one derivation each")
@@ -223,23 +223,23 @@ DERIVED_LATER = ("eq13~likely", "rem6~any-data", "eq14", "eq17", "eq19", "eq20~r
     ],
 )  # fmt: skip
 def test_derivations(name: str, status: str) -> None:
-    assert derive_row(statement(f"benmansour/{name}"))["status"] == status
+    assert derived(statement(f"benmansour/{name}")).row()["status"] == status
 
 
 @slow("four long proofs")
 def test_the_long_proofs() -> None:
     for name in ("thm3~repaired", "eq13~repaired", "cor4~repaired", "rem5~repaired"):
-        row = derive_row(statement(f"benmansour/{name}"))
+        row = derived(statement(f"benmansour/{name}")).row()
         assert (row["status"], row["evidence"]) == ("follows", "proof")
         assert not any(finding.startswith("citation") for finding in row["findings"])
 
 
 def test_what_the_printed_proofs_miss() -> None:
-    theorem = derive_row(statement("benmansour/thm3"))
+    theorem = derived(statement("benmansour/thm3")).row()
     assert theorem["status"] == "not-derived"
     assert any("rule_kept" in finding for finding in theorem["findings"])
     assert any("minimum_over_all_steps" in finding for finding in theorem["findings"])
-    corollary = derive_row(statement("benmansour/cor4"))
+    corollary = derived(statement("benmansour/cor4")).row()
     assert corollary["status"] == "not-derived"
     assert any("the factor of (9) is not negative: false" in finding for finding in corollary["findings"])
     assert any("ρ̄ ≤ ρ̃: false" in finding for finding in corollary["findings"])

@@ -15,7 +15,7 @@ from fedaudit.bounds.lint.checks import lint
 from fedaudit.bounds.papers.buttaci.symbols import L, alpha
 from fedaudit.bounds.proofs.derivation_check import derive
 from fedaudit.verify import kernel
-from fedaudit.verify.moves.audit import hunt_row
+from fedaudit.verify.moves.audit import hunt
 
 FORMULAS = [
     "sec4.4-contraction-order", "sec4.4-lower-order", "sec4.4-fedavg-lower~formula", "sec4.4-optimal-E",
@@ -78,7 +78,7 @@ def test_the_first_term_is_needed() -> None:
     made = statement("buttaci/sec4.4-complexity-perturbed")
     relation: Any = made.relations[0]
     (first,) = (term for term in relation.rhs.args if term.has(L))
-    row = hunt_row(replace(made, then=Le(relation.lhs, relation.rhs - first)), 0, 0.1)
+    row = hunt(replace(made, then=Le(relation.lhs, relation.rhs - first)), 0, 0.1).row()
     assert row["verdict"] == "refuted"
     kernel.check(row["certificate"])
 
@@ -86,21 +86,21 @@ def test_the_first_term_is_needed() -> None:
 @slow("a long search")
 def test_the_comparison_needs_noise_within_the_gradients() -> None:
     made = statement("buttaci/sec4.4-complexity-compared")
-    row = hunt_row(replace(made, when=made.when[1:]), 0, 0.5)
+    row = hunt(replace(made, when=made.when[1:]), 0, 0.5).row()
     assert row["verdict"] == "refuted"
 
 
 def test_mutants_fall() -> None:
     order, lower = (statement(f"buttaci/sec4.4-{x}") for x in ("contraction-order", "lower-order"))
     swapped = replace(order, then=Ge(*order.relations[0].args), follows_from=())
-    assert hunt_row(swapped, 0, 0.1)["verdict"] == "refuted"
+    assert hunt(swapped, 0, 0.1).row()["verdict"] == "refuted"
     tighter = replace(lower, then=Le(lower.relations[0].lhs, lower.relations[0].rhs * Rational(9, 10)))
-    assert hunt_row(tighter, 0, 0.1)["verdict"] == "refuted"
+    assert hunt(tighter, 0, 0.1).row()["verdict"] == "refuted"
     optimum = statement("buttaci/sec4.4-optimal-E")
     (best,) = optimum.where
     elsewhere = replace(optimum, where={best: optimum.where[best] * Rational(9, 10)})
-    assert hunt_row(elsewhere, 0, 0.5)["verdict"] == "refuted"
+    assert hunt(elsewhere, 0, 0.5).row()["verdict"] == "refuted"
     fedavg = statement("buttaci/sec4.4-fedavg-lower~formula")
     equal: Any = fedavg.relations[0]
     other = replace(fedavg, then=Eq(equal.lhs, equal.rhs * 2), follows_from=())
-    assert hunt_row(other, 0, 0.1)["verdict"] == "refuted"
+    assert hunt(other, 0, 0.1).row()["verdict"] == "refuted"

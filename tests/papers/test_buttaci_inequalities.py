@@ -23,7 +23,7 @@ from fedaudit.bounds.proofs.derivation_check import derive
 from fedaudit.problems.losses.functions import smoothness
 from fedaudit.verify import kernel
 from fedaudit.verify.certify.command import certify
-from fedaudit.verify.moves.audit import audit_row, hunt_row, read
+from fedaudit.verify.moves.audit import audit, hunt, read
 from fedaudit.verify.search.genome import draw, exactly
 from fedaudit.verify.search.lowered_claim import lower
 from fedaudit.verify.search.rationalise import replay
@@ -47,7 +47,7 @@ WORLD = [s.id for s in statements(["buttaci/appA-*"]) if s.method == "function"]
 
 
 def audited(label: str) -> dict[str, Any]:
-    return audit_row(statement(f"buttaci/{label}"), seed=0, effort=EFFORT)
+    return audit(statement(f"buttaci/{label}"), seed=0, effort=EFFORT).row()
 
 
 def test_all_of_appendix_a_is_here() -> None:
@@ -121,7 +121,7 @@ BROKEN = {
 
 @pytest.mark.parametrize("name", BROKEN)
 def test_broken_copy_is_refuted(name: str) -> None:
-    row = hunt_row(BROKEN[name], seed=0, effort=EFFORT)
+    row = hunt(BROKEN[name], seed=0, effort=EFFORT).row()
     assert row["verdict"] == "refuted"
     kernel.check(row["certificate"])
 
@@ -135,7 +135,7 @@ def without(label: str, assumption: str) -> Statement:
                                                ("appA-jensen", "convex")])  # fmt: skip
 def test_every_assumption_that_can_be_left_out_is_needed(label: str, needed: str) -> None:
     """Without convexity f may have negative curvature, and the search finds it."""
-    row = hunt_row(without(label, needed), seed=0, effort=EFFORT)
+    row = hunt(without(label, needed), seed=0, effort=EFFORT).row()
     assert row["verdict"] == "refuted"
     kernel.check(row["certificate"])
 

@@ -17,7 +17,7 @@ from fedaudit.bounds.papers.buttaci.symbols import Delta, gap, t
 from fedaudit.bounds.papers.buttaci.symbols_perturbed import beta
 from fedaudit.bounds.proofs.derivation_check import derive
 from fedaudit.verify import kernel
-from fedaudit.verify.moves.audit import hunt_row, read
+from fedaudit.verify.moves.audit import hunt, read
 from fedaudit.verify.pictures.curves import curves
 from fedaudit.verify.search.lowered_claim import lower
 from fedaudit.verify.search.score import tabulate
@@ -75,12 +75,12 @@ def test_its_second_case_is_false_as_printed_and_not_needed() -> None:
 
 @slow("a search; tests/verify/test_hunt.py has true statements that survive")
 def test_it_survives() -> None:
-    assert hunt_row(THEOREM, 0, 0.5)["verdict"] == "survived"
+    assert hunt(THEOREM, 0, 0.5).row()["verdict"] == "survived"
 
 
 @slow("a long search")
 def test_rule_4_6_breaks_it() -> None:
-    row = hunt_row(BY_RULE, 0, SHARE)
+    row = hunt(BY_RULE, 0, SHARE).row()
     assert (row["verdict"], row["certificate"]) == ("undecided", None)  # the witness fails, and another one may do
     assert kernel.check(row["counterexample"]).dropped == ()
     assert row["counterexample"]["instance"]["graph"] == EQUAL
@@ -115,12 +115,12 @@ def test_fedavg_keeps_a_sixteenth_of_its_gap_a_round_by_hand() -> None:
 @slow("two searches and a derivation")
 def test_fedavg_keeps_a_sixteenth_of_its_gap_a_round() -> None:
     printed = statement("buttaci/sec4.4-fedavg-lower")
-    assert hunt_row(printed, 0, 0.5)["verdict"] == "survived"
+    assert hunt(printed, 0, 0.5).row()["verdict"] == "survived"
     made = derive(printed, catalogue(), slack=False)
     assert made.status == "claims-more"  # theorem 4.5 leaves out beta = 1 and has a second term
     assert made.texts[-1].endswith("follows (proof)")
     faster = replace(printed, then=Ge(gap(t), Delta / 2 ** (2 * t)), follows_from=())
-    assert hunt_row(faster, 0, 0.1)["reason"].startswith("the witness fails")
+    assert hunt(faster, 0, 0.1).row()["reason"].startswith("the witness fails")
 
 
 @slow("a search; tests/verify/test_hunt.py has the same for theorem 4.2")
@@ -129,7 +129,7 @@ def test_a_mutant_falls() -> None:
     first, *rest = THEOREM.relations
     faster = Delta * (1 - beta / 16) ** (2 * t)
     broken = replace(THEOREM, then=(Ge(first.lhs, faster), *rest), follows_from=())
-    row = hunt_row(broken, 0, 0.1)
+    row = hunt(broken, 0, 0.1).row()
     assert (row["verdict"], row["certificate"]) == ("undecided", None)
     assert row["reason"].startswith("the witness fails")
     assert isinstance(kernel.check(row["counterexample"]), kernel.Accepted)

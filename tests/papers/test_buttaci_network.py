@@ -33,7 +33,7 @@ from fedaudit.verify.kernel.worlds.network import Network
 from fedaudit.verify.kernel.worlds.order import Paths
 from fedaudit.verify.kernel.worlds.order import limit as limit_of
 from fedaudit.verify.kernel.worlds.order import read as read_paths
-from fedaudit.verify.moves.audit import hunt_row, literal_row, read, verify_row
+from fedaudit.verify.moves.audit import hunt, literally, read, verify
 from fedaudit.verify.moves.confidence import interval
 from fedaudit.verify.search.lowered_claim import lower
 from fedaudit.verify.search.score import score
@@ -204,7 +204,7 @@ def test_what_a_bracket_leaves_open_counts_for_nothing() -> None:
 
 @pytest.mark.parametrize("identifier", REFUTED)
 def test_refuted_with_a_certificate_that_is_accepted(identifier: str) -> None:
-    row = hunt_row(statement(identifier), seed=0, effort=EFFORT)
+    row = hunt(statement(identifier), seed=0, effort=EFFORT).row()
     assert row["verdict"] == "refuted"
     assert certify(row["certificate"], identifier)["accepted"]
     assert row["certificate"]["instance"]["coupling"] == "0"
@@ -213,7 +213,7 @@ def test_refuted_with_a_certificate_that_is_accepted(identifier: str) -> None:
 
 def test_an_approximation_is_refuted_by_limits_that_differ() -> None:
     """epsilon = 1 / C: the probability tends to Phi(1/2), the printed formula to Phi(1 / sqrt 2)."""
-    row = hunt_row(statement("buttaci/prop3.2-largeC"), seed=0, effort=EFFORT)
+    row = hunt(statement("buttaci/prop3.2-largeC"), seed=0, effort=EFFORT).row()
     assert row["verdict"] == "refuted"
     assert row["how"] == "limits along a path"
     made = row["certificate"]
@@ -276,13 +276,13 @@ def test_limits_of_the_absolute_deviation() -> None:
 
 def test_a_limit_claim_is_not_decided_by_one_instance() -> None:
     """With epsilon fixed both sides tend to 1, although they differ at every finite C."""
-    row = hunt_row(statement("buttaci/prop3.2-largeC~fixed-shift"), seed=0, effort=EFFORT)
+    row = hunt(statement("buttaci/prop3.2-largeC~fixed-shift"), seed=0, effort=EFFORT).row()
     assert row["verdict"] == "survived"
     assert row["tightest"]["lhs"] == row["tightest"]["rhs"] == "1"
 
 
 def test_the_witness_of_proposition_3_3_can_be_checked_by_hand() -> None:
-    row = hunt_row(statement("buttaci/prop3.3-upper"), seed=0, effort=EFFORT)
+    row = hunt(statement("buttaci/prop3.3-upper"), seed=0, effort=EFFORT).row()
     made = row["certificate"]
     assert made["instance"]["C"] == 2
     assert made["instance"]["parameters"] == {"theta": "1", "phi": "1", "epsilon": "0", "delta": "0"}
@@ -292,7 +292,7 @@ def test_the_witness_of_proposition_3_3_can_be_checked_by_hand() -> None:
 @pytest.mark.parametrize("identifier", only(["buttaci/prop3.2~repaired"], TRUE, "two searches and a derivation each"))
 def test_the_rest_survives_and_follows(identifier: str) -> None:
     printed = statement(identifier)
-    for row in (verify_row(printed, seed=2, effort=EFFORT), hunt_row(printed, seed=2, effort=EFFORT)):
+    for row in (verify(printed, seed=2, effort=EFFORT).row(), hunt(printed, seed=2, effort=EFFORT).row()):
         assert row["verdict"] == "survived", row["reason"]
     assert derive(printed, catalogue(), slack=False).status in ("follows", "claims-less")
 
@@ -302,7 +302,7 @@ def test_no_log_normal_network_has_weights_of_one_sign() -> None:
     signs = Assumption("nonnegative_weights", (), "-ln mis(i, j) >= 0, since mis <= 1", "definition 3.2")
     whole = statement("buttaci/prop3.4-upper")
     printed = replace(whole, id="test/nonnegative", let=(signs,), follows_from=whole.follows_from[:1])
-    row = hunt_row(printed, seed=0, effort=EFFORT)
+    row = hunt(printed, seed=0, effort=EFFORT).row()
     assert (row["verdict"], row["reason"]) == ("undecided", "no admissible instance was found")
     assert derive(printed, catalogue([printed]), slack=False).status == "follows"
     literal = derive(statement("buttaci/prop3.4-upper"), catalogue(), slack=False)
@@ -340,7 +340,7 @@ LOWER = ["buttaci/prop3.3-lower", "buttaci/prop3.4-lower"]
 @pytest.mark.parametrize("identifier", only(LOWER[:1], LOWER, "one search each"))
 def test_lower_bounds_need_independent_networks(identifier: str) -> None:
     printed = statement(identifier)
-    row = literal_row(printed, printed.implicit[0], seed=0, effort=1.0)
+    row = literally(printed, printed.implicit[0], seed=0, effort=1.0).row()
     assert row["literal"] == "breaks"
     assert certify(row["certificate"], identifier)["accepted"]
 
@@ -354,7 +354,7 @@ def test_broken_identities_fall() -> None:
     distance = statement("buttaci/def3.2-identity")
     halved = replace(distance, then=Eq(distance.relations[0].args[0], 2 * distance.relations[0].args[1]))
     for broken in (counted, halved):
-        row = hunt_row(broken, seed=0, effort=EFFORT)
+        row = hunt(broken, seed=0, effort=EFFORT).row()
         assert row["verdict"] == "refuted"
         kernel.check(row["certificate"])
 

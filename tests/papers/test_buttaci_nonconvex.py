@@ -17,7 +17,7 @@ from fedaudit.bounds.lint.checks import lint
 from fedaudit.bounds.papers.buttaci.symbols import G, L, alpha, sigma
 from fedaudit.bounds.proofs.derivation_check import derive
 from fedaudit.verify import kernel
-from fedaudit.verify.moves.audit import hunt_row, literal_row, read, verify_row
+from fedaudit.verify.moves.audit import hunt, literally, read, verify
 
 EFFORT = 0.1
 LABELS = ("lemB.4", "lemB.5", "lemB.6", "thm4.3-I", "thm4.3-II")
@@ -41,7 +41,7 @@ def test_the_thesis_s_way_to_lemma_B_4_has_a_gap_and_another_way_has_none() -> N
 @pytest.mark.parametrize("label", only([], LABELS[3:], "two searches each"))  # the lemmas: tests/verify/test_hunt.py
 def test_survives(label: str) -> None:
     printed = statement(f"buttaci/{label}")
-    for row in (verify_row(printed, seed=3, effort=EFFORT), hunt_row(printed, seed=3, effort=EFFORT)):
+    for row in (verify(printed, seed=3, effort=EFFORT).row(), hunt(printed, seed=3, effort=EFFORT).row()):
         assert row["verdict"] == "survived"
         assert row["evidence"] == "exact"
         assert row["tightness"] <= Rational(1, 2)  # the proof of lemma B.4 gives half of what is printed
@@ -59,7 +59,7 @@ def changed(label: str, **values: Any) -> Statement:
 @slow("one search each; tests/verify/test_hunt.py breaks other bounds")
 @pytest.mark.parametrize("label", ["lemB.4", "thm4.3-II"])
 def test_without_its_error_terms_it_falls(label: str) -> None:
-    row = hunt_row(changed(label, G=0, sigma=0), seed=0, effort=EFFORT)
+    row = hunt(changed(label, G=0, sigma=0), seed=0, effort=EFFORT).row()
     assert row["verdict"] == "refuted"
     kernel.check(row["certificate"])
     instance = row["certificate"]["instance"]
@@ -72,7 +72,7 @@ def test_without_its_error_terms_it_falls(label: str) -> None:
 def test_the_literal_reading_of_lemma_B_4_breaks(name: str) -> None:
     printed = statement("buttaci/lemB.4")
     (assumption,) = (a for a in printed.implicit if a.name == name)
-    row = literal_row(printed, assumption, seed=0, effort=4)
+    row = literally(printed, assumption, seed=0, effort=4).row()
     assert row["literal"] == "breaks"
     assert kernel.check(row["certificate"]).dropped == (name,)
 

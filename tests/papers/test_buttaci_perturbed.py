@@ -22,7 +22,7 @@ from fedaudit.bounds.papers.buttaci.symbols import G, Gamma, gamma, k, sigma, t
 from fedaudit.bounds.papers.buttaci.symbols_perturbed import beta, mean, n, previous
 from fedaudit.bounds.proofs.derivation_check import derive
 from fedaudit.verify import kernel
-from fedaudit.verify.moves.audit import hunt_row, read, verify_row
+from fedaudit.verify.moves.audit import hunt, read, verify
 
 EFFORT = 0.1
 LATER = [  # minutes of z3
@@ -124,28 +124,28 @@ QUICK = ("lemC.1-kappa × 0.9",)
 
 @pytest.mark.parametrize("name", only(QUICK, BROKEN, "one long search each"))
 def test_broken_copies_fall(name: str) -> None:
-    row = hunt_row(BROKEN[name], seed=0, effort=EFFORT)
+    row = hunt(BROKEN[name], seed=0, effort=EFFORT).row()
     assert row["verdict"] == "refuted"
     kernel.check(row["certificate"])
 
 
 @pytest.mark.parametrize("label", only(["lemC.1-kappa"], ["lem4.4", "lemC.1-kappa"], "one long search each"))
 def test_survives(label: str) -> None:
-    assert hunt_row(statement(f"buttaci/{label}"), seed=3, effort=EFFORT)["verdict"] == "survived"
+    assert hunt(statement(f"buttaci/{label}"), seed=3, effort=EFFORT).row()["verdict"] == "survived"
 
 
 @slow("two long searches each")
 @pytest.mark.parametrize("label", ["lem4.3", "lem4.5", "lemC.1", "lemC.2~repaired", "lemC.3", "thm4.4-I", "thm4.4-II"])
 def test_survives_longer(label: str) -> None:
     printed = statement(f"buttaci/{label}")
-    for row in (verify_row(printed, seed=3, effort=1), hunt_row(printed, seed=3, effort=2)):
+    for row in (verify(printed, seed=3, effort=1).row(), hunt(printed, seed=3, effort=2).row()):
         assert row["verdict"] == "survived"
 
 
 @slow("a long search; its answer is checked by hand below")
 def test_lemma_C_2_falls_and_shrinks() -> None:
     """A long round with small beta makes kappa < -1; after two rounds the bound is negative."""
-    row = hunt_row(statement("buttaci/lemC.2"), seed=0, effort=EFFORT)
+    row = hunt(statement("buttaci/lemC.2"), seed=0, effort=EFFORT).row()
     assert row["verdict"] == "refuted"
     accepted = kernel.check(row["certificate"])
     assert accepted.rhs < 0 <= accepted.lhs

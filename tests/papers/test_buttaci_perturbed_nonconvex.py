@@ -22,7 +22,7 @@ from fedaudit.bounds.papers.buttaci.perturbed_nonconvex import A_rate, B_rate, E
 from fedaudit.bounds.papers.buttaci.symbols import G, T, sigma
 from fedaudit.bounds.proofs.derivation_check import derive
 from fedaudit.verify import kernel
-from fedaudit.verify.moves.audit import audit_row, hunt_row, literal_row, read
+from fedaudit.verify.moves.audit import audit, hunt, literally, read
 from fedaudit.verify.search.genome import draw
 from fedaudit.verify.search.score import genes_of, tabulate
 
@@ -78,7 +78,7 @@ SEARCHED = slow("one long search each")
     "label", [pytest.param(label, marks=SEARCHED) for label in ("lemC.5", "lemC.6", "thm4.6-I", "thm4.6-II")]
 )
 def test_survives(label: str) -> None:
-    row = hunt_row(statement(f"buttaci/{label}"), seed=3, effort=0.01)
+    row = hunt(statement(f"buttaci/{label}"), seed=3, effort=0.01).row()
     assert (row["verdict"], row["evidence"]) == ("survived", "exact")
     assert row["tightness"] <= Rational(1, 2)
 
@@ -86,11 +86,11 @@ def test_survives(label: str) -> None:
 @slow("two long searches")
 def test_lemma_C_4_is_attained_up_to_two() -> None:
     printed = statement("buttaci/lemC.4")
-    row = hunt_row(printed, seed=0, effort=EFFORT)
+    row = hunt(printed, seed=0, effort=EFFORT).row()
     assert row["verdict"] == "survived"
     assert row["tightness"] > 0.5
     (old,) = printed.relations
-    row = hunt_row(replace(printed, then=Le(old.lhs, old.rhs / 2)), seed=0, effort=EFFORT)
+    row = hunt(replace(printed, then=Le(old.lhs, old.rhs / 2)), seed=0, effort=EFFORT).row()
     assert row["verdict"] == "refuted"
     kernel.check(row["certificate"])
 
@@ -100,7 +100,7 @@ def test_without_its_error_terms_theorem_4_6_falls() -> None:
     printed = statement("buttaci/thm4.6-II")
     (old,) = printed.relations
     bare = replace(printed, then=Le(old.lhs, printed.defined(old.rhs).subs({G: 0, sigma: 0})))
-    row = hunt_row(bare, seed=0, effort=EFFORT)
+    row = hunt(bare, seed=0, effort=EFFORT).row()
     assert row["verdict"] == "refuted"
     kernel.check(row["certificate"])
 
@@ -109,7 +109,7 @@ def test_without_its_error_terms_theorem_4_6_falls() -> None:
 def test_the_literal_reading_of_lemma_C_4_breaks_with_shared_noise() -> None:
     printed = statement("buttaci/lemC.4")
     (assumption,) = (a for a in printed.implicit if a.name == "independent_noise")
-    row = literal_row(printed, assumption, seed=0, effort=2)
+    row = literally(printed, assumption, seed=0, effort=2).row()
     assert row["literal"] == "breaks"
     assert kernel.check(row["certificate"]).dropped == ("independent_noise",)
 
@@ -120,7 +120,7 @@ def test_corollary_4_1_is_theorem_4_6_written_with_the_best_number_of_steps() ->
     made = derive(printed, catalogue(), slack=False)
     assert (made.status, made.factor) == ("follows", pytest.approx(1))
     assert made.proved
-    row = hunt_row(printed, seed=3, effort=0.01)
+    row = hunt(printed, seed=3, effort=0.01).row()
     assert row["verdict"] == "survived"
 
 
@@ -160,13 +160,13 @@ def test_the_gradient_bound_at_the_perturbed_points_alone_is_the_smaller_one(lab
 @slow("one search each")
 @pytest.mark.parametrize("label", AT_PERTURBED_POINTS)
 def test_the_smaller_gradient_bound_is_enough(label: str) -> None:
-    row = hunt_row(statement(f"buttaci/{label}~perturbed-points"), seed=0, effort=0.01)
+    row = hunt(statement(f"buttaci/{label}~perturbed-points"), seed=0, effort=0.01).row()
     assert row["verdict"] == "survived"
 
 
 def test_corollary_4_1_s_rate_is_proved_and_breaks_at_its_word() -> None:
     """E = O(T^(1/3)) allows E = 1, where the bound falls as T^(-1/2) only."""
-    row = audit_row(statement("buttaci/cor4.1~order"), seed=0, effort=0.5)
+    row = audit(statement("buttaci/cor4.1~order"), seed=0, effort=0.5).row()
     assert (row["verdict"], row["evidence"]) == ("proved", "proof")
     (literal,) = row["implicit"]
     assert literal["literal"] == "breaks"

@@ -30,7 +30,7 @@ from fedaudit.verify import kernel
 from fedaudit.verify.certify.command import certify
 from fedaudit.verify.kernel.losses.spline import Spline
 from fedaudit.verify.kernel.worlds.meta import rate
-from fedaudit.verify.moves.audit import hunt_row
+from fedaudit.verify.moves.audit import hunt
 from fedaudit.verify.search.lowered_claim import lower
 
 MINE = [s.id for s in statements(["fallah"]) if s.method in ("meta", "samples")]
@@ -51,7 +51,7 @@ def test_all_are_here() -> None:
 
 def test_the_formula_of_section_5_is_off_by_two() -> None:
     """phi = w^2/2 and v = 1: the difference divided by delta is 2, the Hessian times v is 1, and rho is 0."""
-    row = hunt_row(statement("fallah/sec5-hf-formula"), seed=0, effort=EFFORT)
+    row = hunt(statement("fallah/sec5-hf-formula"), seed=0, effort=EFFORT).row()
     assert row["verdict"] == "refuted"
     assert certify(json.loads(json.dumps(row["certificate"])), "a test")["accepted"]
     found = row["certificate"]
@@ -59,7 +59,7 @@ def test_the_formula_of_section_5_is_off_by_two() -> None:
 
 
 def test_data_in_three_dimensions_are_slower() -> None:
-    row = hunt_row(statement("fallah/sec4.1-sample-rate"), seed=0, effort=EFFORT)
+    row = hunt(statement("fallah/sec4.1-sample-rate"), seed=0, effort=EFFORT).row()
     assert row["verdict"] == "refuted"
     kernel.check(row["certificate"])
 
@@ -108,7 +108,7 @@ def test_a_batch_of_two_hessians_does_not_halve_the_square_of_the_spectral_norm(
 @slow("one long search each")
 @pytest.mark.parametrize(("label", "d"), [("eq30b", 2), ("lem4.3-bias~algorithm1", 1)])
 def test_the_search_finds_that(label: str, d: int) -> None:
-    row = hunt_row(statement(f"fallah/{label}"), seed=0, effort=1.0)
+    row = hunt(statement(f"fallah/{label}"), seed=0, effort=1.0).row()
     assert row["verdict"] == "refuted"
     assert row["certificate"]["instance"]["d"] == d
     kernel.check(row["certificate"])
@@ -128,7 +128,7 @@ def test_hessian_and_outer_gradient_on_one_batch() -> None:
 
 def test_the_printed_sum_in_assumption_5() -> None:
     """f = sum_i f_i is called the average: n equal gradients B are (n - 1) B away from their sum."""
-    row = hunt_row(statement("fallah/asm5-default~sum"), seed=0, effort=EFFORT)
+    row = hunt(statement("fallah/asm5-default~sum"), seed=0, effort=EFFORT).row()
     assert row["verdict"] == "refuted"
     assert len(row["certificate"]["instance"]["p"]) > 3
 
@@ -139,14 +139,14 @@ FALSE = ("fallah/asm5-default~sum", "fallah/sec5-hf-formula", "fallah/eq30b", "f
 @slow("one long search each")
 @pytest.mark.parametrize("identifier", [i for i in MINE if i not in FALSE])
 def test_the_others_survive(identifier: str) -> None:
-    assert hunt_row(statement(identifier), seed=0, effort=EFFORT)["verdict"] == "survived"
+    assert hunt(statement(identifier), seed=0, effort=EFFORT).row()["verdict"] == "survived"
 
 
 @pytest.mark.parametrize(
     "label", some(["eq5", "eq14a-grad", "eq16-hess", "eq119", "sec4.1-sample-rate~on-a-line"], 3, "one search each")
 )
 def test_light_ones_survive(label: str) -> None:
-    assert hunt_row(statement(f"fallah/{label}"), seed=0, effort=EFFORT)["verdict"] == "survived"
+    assert hunt(statement(f"fallah/{label}"), seed=0, effort=EFFORT).row()["verdict"] == "survived"
 
 
 # --- the auditor is audited ------------------------------------------------------------------------------------------
@@ -179,7 +179,7 @@ TIGHT = {"eq5": Rational(9, 10), "eq14a-grad": Rational(9, 10), "eq14a-hess": Ra
 
 @pytest.mark.parametrize("label", some(TIGHT, 3, "one search each"))
 def test_broken_copies_fall(label: str) -> None:
-    row = hunt_row(bound(label, TIGHT[label]), seed=0, effort=EFFORT)
+    row = hunt(bound(label, TIGHT[label]), seed=0, effort=EFFORT).row()
     assert row["verdict"] == "refuted"
     kernel.check(row["certificate"])
 

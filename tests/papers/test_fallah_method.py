@@ -29,7 +29,7 @@ from fedaudit.problems.losses.quadratics import Quadratics
 from fedaudit.problems.runs.interpreter import Setup
 from fedaudit.problems.runs.interpreter import run as run_arrays
 from fedaudit.verify import kernel
-from fedaudit.verify.moves.audit import hunt_row, read
+from fedaudit.verify.moves.audit import hunt, read
 from fedaudit.verify.search.genome import draw, exactly
 from fedaudit.verify.search.lowered_claim import lower
 from fedaudit.verify.search.rationalise import _instances  # pyright: ignore[reportPrivateUsage]
@@ -257,13 +257,13 @@ def test_what_falls(label: str) -> None:
 @pytest.mark.parametrize("label", ["eq99", "eq105", "eq107", "eq109", "cor4.6", "remG.1", "remG.1~formula"])
 def test_the_search_finds_the_others(label: str) -> None:
     """With the share of one statement in an audit of everything."""
-    assert hunt_row(statement(f"fallah/{label}"), 0, SHARE)["verdict"] == "refuted"
+    assert hunt(statement(f"fallah/{label}"), 0, SHARE).row()["verdict"] == "refuted"
 
 
 @slow("a long search; its certificate is a golden one")
 @pytest.mark.parametrize("label", ["thm4.5~explicit"])
 def test_the_search_finds_it(label: str) -> None:
-    row = hunt_row(statement(f"fallah/{label}"), 0, 1)
+    row = hunt(statement(f"fallah/{label}"), 0, 1).row()
     assert row["verdict"] == "refuted"
     assert row["certificate"]["instance"]["C"] == 2
 
@@ -271,13 +271,13 @@ def test_the_search_finds_it(label: str) -> None:
 @slow("one long search each")
 @pytest.mark.parametrize("label", ["eq99", "eq105", "eq107", "eq109", "thm4.5", "cor4.6"])
 def test_the_repaired_ones_stand(label: str) -> None:
-    assert hunt_row(statement(f"fallah/{label}~repaired"), 0, 2)["verdict"] == "survived"
+    assert hunt(statement(f"fallah/{label}~repaired"), 0, 2).row()["verdict"] == "survived"
 
 
 @slow("two long searches")
 def test_remark_G_1_repaired_stands_as_a_formula_and_of_the_run_nothing_is_refuted() -> None:
-    assert hunt_row(statement("fallah/remG.1~repaired-formula"), 0, 2)["verdict"] == "survived"
-    assert hunt_row(statement("fallah/remG.1~repaired"), 0, 2)["verdict"] in ("survived", "undecided")
+    assert hunt(statement("fallah/remG.1~repaired-formula"), 0, 2).row()["verdict"] == "survived"
+    assert hunt(statement("fallah/remG.1~repaired"), 0, 2).row()["verdict"] in ("survived", "undecided")
 
 
 def broken(label: str, factor: Any) -> Statement:
@@ -292,7 +292,7 @@ SMALLER = [("eq105~repaired", Rational(1, 200)), ("corF.2-b", Rational(1, 50_000
 @slow("one long search each; tests/papers/test_fallah_estimators.py has shorter ones")
 @pytest.mark.parametrize(("label", "factor"), SMALLER)
 def test_much_smaller_bounds_are_refuted(label: str, factor: Any) -> None:
-    assert hunt_row(broken(label, factor), 0, 0.3)["verdict"] == "refuted"
+    assert hunt(broken(label, factor), 0, 0.3).row()["verdict"] == "refuted"
 
 
 @given(st.lists(st.fractions(-5, 5, max_denominator=9), min_size=2, max_size=5), st.data())

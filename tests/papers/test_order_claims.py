@@ -23,7 +23,7 @@ from fedaudit.bounds.lint.order_faults import contradictions
 from fedaudit.bounds.lint.wellformed import faults
 from fedaudit.cli import main
 from fedaudit.verify import kernel
-from fedaudit.verify.moves.audit import audit_row, derived
+from fedaudit.verify.moves.audit import audit, derived
 
 FILE = """
 import fedaudit as fa
@@ -219,7 +219,7 @@ ZERO: dict[str, dict[str, Any]] = {
 def test_a_fixed_parameter_that_may_be_0_is_no_constant_factor(fields: str, claim: Any) -> None:
     statement = claim(fields)
     assert not derived(statement).derived.proved
-    row = audit_row(statement, 0, 0.2)
+    row = audit(statement, 0, 0.2).row()
     assert (row["verdict"], row["how"], row["evidence"]) == ("refuted", "growth path", "exact")
     assert row["certificate"]["instance"]["paths"] == ZERO[fields]
     kernel.check(json.loads(json.dumps(row["certificate"])))
@@ -240,7 +240,7 @@ PROVED = (
 
 @pytest.mark.parametrize("fields", PROVED)
 def test_a_constant_factor_is_proved_where_it_is_one(fields: str, claim: Any) -> None:
-    row = audit_row(claim(fields), 0, 0.1)
+    row = audit(claim(fields), 0, 0.1).row()
     assert (row["verdict"], row["how"]) == ("proved", "dominance")
 
 
@@ -305,7 +305,7 @@ VERDICTS = {
 def test_every_order_ends_in_a_verdict_with_its_reason(fields: str, claim: Any) -> None:
     statement = claim(fields)
     assert not list(faults(statement))
-    row = audit_row(statement, 0, 0.05)
+    row = audit(statement, 0, 0.05).row()
     verdict, reason = VERDICTS[fields]
     assert row["verdict"] == verdict
     assert reason in row.get("reason", "")

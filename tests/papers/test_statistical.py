@@ -9,7 +9,7 @@ import pytest
 from sympy import Le
 
 from fedaudit.bounds.catalogue.discovery import statement
-from fedaudit.verify.moves.audit import read, verify_row
+from fedaudit.verify.moves.audit import read, verify
 from fedaudit.verify.moves.confidence import interval
 from fedaudit.verify.moves.monte_carlo import LOOKS, statistics
 from fedaudit.verify.search.genome import draw
@@ -75,6 +75,6 @@ def test_a_true_bound_is_within_and_a_broken_one_is_only_suspect() -> None:
 
 
 def test_verify_reports_the_sampled_part() -> None:
-    row = verify_row(statement("buttaci/thm4.1-II"), seed=0, effort=0.1)
+    row = verify(statement("buttaci/thm4.1-II"), seed=0, effort=0.1).row()
     assert row["statistical"]["suspects"] == 0
     assert row["statistical"]["delta"] == 1e-9

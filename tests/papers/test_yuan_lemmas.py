@@ -26,7 +26,7 @@ from fedaudit.problems.losses.minibatch import multisets, neighbours
 from fedaudit.verify import kernel
 from fedaudit.verify.certify.command import certify
 from fedaudit.verify.kernel.losses.draws import batches
-from fedaudit.verify.moves.audit import hunt_row, literal_row
+from fedaudit.verify.moves.audit import hunt, literally
 from fedaudit.verify.search.lowered_claim import lower
 
 WORLDS = ("devices", "erm", "table", "algorithm", "subset", "prox")
@@ -59,7 +59,7 @@ def test_all_are_here() -> None:
 
 @pytest.mark.parametrize("identifier", some(FALSE, 2, "one long search each"))
 def test_false_prints_fall(identifier: str) -> None:
-    row = hunt_row(statement(identifier), seed=0, effort=EFFORT)
+    row = hunt(statement(identifier), seed=0, effort=EFFORT).row()
     assert row["verdict"] == "refuted"
     assert certify(json.loads(json.dumps(row["certificate"])), "a test")["accepted"]
     instance = row["certificate"]["instance"]
@@ -76,18 +76,18 @@ FALSE_STEPS = ("yuan/lem4-proof-step", "yuan/lem11-proof-step")
     "identifier", [i for i in MINE if i not in (*FALSE, *FALSE_STEPS) and i.split("/")[1] not in LIGHT]
 )
 def test_the_others_survive(identifier: str) -> None:
-    assert hunt_row(statement(identifier), seed=0, effort=EFFORT)["verdict"] == "survived"
+    assert hunt(statement(identifier), seed=0, effort=EFFORT).row()["verdict"] == "survived"
 
 
 @slow("one long search each")
 @pytest.mark.parametrize("identifier", FALSE_STEPS)
 def test_steps_of_the_printed_proofs_fall(identifier: str) -> None:
-    assert hunt_row(statement(identifier), seed=0, effort=EFFORT)["verdict"] == "refuted"
+    assert hunt(statement(identifier), seed=0, effort=EFFORT).row()["verdict"] == "refuted"
 
 
 def test_two_of_two_devices_have_no_variance() -> None:
     """The proof of lemma 4 adds the variances of the sampled devices: with I = M = 2 that is not 0."""
-    row = hunt_row(statement("yuan/lem4-proof-step"), seed=0, effort=EFFORT)
+    row = hunt(statement("yuan/lem4-proof-step"), seed=0, effort=EFFORT).row()
     assert row["verdict"] == "refuted"
     assert (row["certificate"]["instance"]["M"], row["certificate"]["instance"]["I"]) == (2, 2)
     assert row["certificate"]["lhs"] == "0"
@@ -95,7 +95,7 @@ def test_two_of_two_devices_have_no_variance() -> None:
 
 @pytest.mark.parametrize("label", some(LIGHT, 3, "one search each"))
 def test_light_ones_survive(label: str) -> None:
-    assert hunt_row(statement(f"yuan/{label}"), seed=0, effort=EFFORT)["verdict"] == "survived"
+    assert hunt(statement(f"yuan/{label}"), seed=0, effort=EFFORT).row()["verdict"] == "survived"
 
 
 def flat(slope: int, at: int) -> dict[str, Any]:
@@ -132,7 +132,7 @@ def test_without_independent_minibatches_even_the_repair_falls() -> None:
     told = statement("yuan/lem11-first~repaired")
     *rest, independent = told.let
     printed = replace(told, let=tuple(rest), implicit=(independent,), follows_from=())
-    row = literal_row(printed, printed.implicit[0], seed=0, effort=4.0)
+    row = literally(printed, printed.implicit[0], seed=0, effort=4.0).row()
     assert row["literal"] == "breaks"
     assert row["certificate"]["instance"]["participation"]["m"] == 3
 
@@ -207,7 +207,7 @@ TIGHT = {"def1-homogeneous": Rational(9, 10), "lem4-mean": Rational(9, 10), "lem
 
 @pytest.mark.parametrize("label", some(TIGHT, 3, "one search each"))
 def test_broken_copies_fall(label: str) -> None:
-    row = hunt_row(bound(label, TIGHT[label]), seed=0, effort=EFFORT)
+    row = hunt(bound(label, TIGHT[label]), seed=0, effort=EFFORT).row()
     assert row["verdict"] == "refuted"
     kernel.check(row["certificate"])
 
@@ -216,7 +216,7 @@ def test_a_three_point_lemma_with_more_convexity_falls() -> None:
     printed = statement("yuan/lem7")
     relation: Any = printed.relations[0]
     more = relation.func(relation.lhs, relation.rhs - (1 / eta - nu) / 20 * plus_u2)
-    row = hunt_row(replace(printed, then=more, follows_from=()), seed=0, effort=EFFORT)
+    row = hunt(replace(printed, then=more, follows_from=()), seed=0, effort=EFFORT).row()
     assert row["verdict"] == "refuted"
     kernel.check(row["certificate"])
 

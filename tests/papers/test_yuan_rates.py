@@ -27,7 +27,7 @@ from fedaudit.cli import main
 from fedaudit.verify import kernel
 from fedaudit.verify.experiments.bound_arrays import values
 from fedaudit.verify.experiments.papers.yuan.rates import crossings, table_1
-from fedaudit.verify.moves.audit import derive_row, hunt_row, verify_row
+from fedaudit.verify.moves.audit import derived, hunt, verify
 from fedaudit.verify.pictures.curves import curves
 from fedaudit.verify.search.lowered_claim import lower
 from fedaudit.verify.search.rationalise import needed_names
@@ -62,7 +62,7 @@ def test_proved_for_all_parameters(name: str) -> None:
     "name", ["rem6-slower", "table1-thm1~formula", "table1-fedavg-yu~compared", "table1-stem~compared"]
 )
 def test_the_search_does_not_contradict_a_proof(name: str) -> None:
-    row = verify_row(of(name), 0, 0.1)
+    row = verify(of(name), 0, 0.1).row()
     assert row["verdict"] == "survived", row
     assert row["tightness"] <= 0
 
@@ -72,9 +72,9 @@ QUICK = ("yuan/thm1", "yuan/rem2", "yuan/rem2~lgd-inexact", "yuan/eq1.5", "yuan/
 
 @pytest.mark.parametrize("name", only(QUICK, REFUTED, "one search each"))
 def test_refuted_for_every_constant(name: str) -> None:
-    row = verify_row(statement(name), 0, 0.02)
+    row = verify(statement(name), 0, 0.02).row()
     if row["verdict"] != "refuted":
-        row = hunt_row(statement(name), 0, 0.02)
+        row = hunt(statement(name), 0, 0.02).row()
     assert (row["verdict"], row["how"]) == ("refuted", "growth path")
     accepted = kernel.check(json.loads(json.dumps(row["certificate"])))
     assert accepted.lhs > accepted.rhs
@@ -91,23 +91,23 @@ def test_golden_certificates(name: str) -> None:
 @slow("one search each")
 @pytest.mark.parametrize("name", SURVIVES)
 def test_repaired_ones_survive(name: str) -> None:
-    assert hunt_row(statement(name), 0, 0.02)["verdict"] == "survived"
+    assert hunt(statement(name), 0, 0.02).row()["verdict"] == "survived"
 
 
 @pytest.mark.parametrize("name", COMPARED)
 def test_comparable_only_where_b_I_and_M_are_constants(name: str) -> None:
     uniform = replace(statement(name), let=statement(name).let[:1])
-    assert verify_row(uniform, 0, 0.1)["verdict"] == "refuted"
+    assert verify(uniform, 0, 0.1).row()["verdict"] == "refuted"
 
 
 @pytest.mark.parametrize("name", QUOTED)
 def test_quoted_rows_are_undecided(name: str) -> None:
     """Nothing is claimed about free symbols that a stranger's certificate could refute."""
     made = statement(name)
-    for row in (verify_row(made, 0, 0.1), hunt_row(made, 0, 0.1)):
+    for row in (verify(made, 0, 0.1).row(), hunt(made, 0, 0.1).row()):
         assert (row["verdict"], row["certificate"]) == ("undecided", None)
         assert row["reason"].startswith("quoted, source not encoded")
-    assert derive_row(made)["findings"] == [f"quoted from {made.quoted}: the proof is not encoded"]
+    assert derived(made).row()["findings"] == [f"quoted from {made.quoted}: the proof is not encoded"]
     with pytest.raises(ValueError, match="quoted from"):
         curves(made)
     paths = {"epsilon": [["1", "-1"]], "rounds": [["1", "3"]]}
@@ -137,9 +137,9 @@ SEARCHED = slow("one search each")
 )
 def test_mutants_fall(made: Statement) -> None:
     assert not derive(made, {}).proved
-    row = verify_row(made, 0, 0.1)
+    row = verify(made, 0, 0.1).row()
     if row["verdict"] != "refuted":
-        row = hunt_row(made, 0, 0.1)
+        row = hunt(made, 0, 0.1).row()
     assert row["verdict"] == "refuted"
     kernel.check(json.loads(json.dumps(row["certificate"])))
 

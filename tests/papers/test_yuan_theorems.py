@@ -29,7 +29,7 @@ from fedaudit.verify import kernel
 from fedaudit.verify.kernel.losses.kinds.sample import similar_slopes
 from fedaudit.verify.kernel.losses.pieces import Pieces, mix
 from fedaudit.verify.kernel.runs import moments
-from fedaudit.verify.moves.audit import hunt_row, read, verify_row
+from fedaudit.verify.moves.audit import hunt, read, verify
 from fedaudit.verify.pictures.curves import Crossing, curves
 from fedaudit.verify.search.genome import draw, exactly
 from fedaudit.verify.search.rationalise import _instances  # pyright: ignore[reportPrivateUsage]
@@ -129,9 +129,9 @@ def test_the_simulator_agrees_with_the_kernel(made: Statement) -> None:
 
 @pytest.mark.parametrize("label", [slowly(label) for label in REFUTED])
 def test_refutations_are_found_and_certified(label: str) -> None:
-    row = hunt_row(of(label), seed=0, effort=1)
+    row = hunt(of(label), seed=0, effort=1).row()
     if row["verdict"] != "refuted":
-        row = verify_row(of(label), seed=0, effort=1)
+        row = verify(of(label), seed=0, effort=1).row()
     assert row["verdict"] == "refuted"
     accepted = kernel.check(row["certificate"])
     assert accepted.lhs > accepted.rhs
@@ -140,7 +140,7 @@ def test_refutations_are_found_and_certified(label: str) -> None:
 
 @pytest.mark.parametrize("label", [slowly(label) for label in TRUE])
 def test_what_is_true_survives(label: str) -> None:
-    row = verify_row(of(label), seed=1, effort=0.5)
+    row = verify(of(label), seed=1, effort=0.5).row()
     assert row["verdict"] == "survived", row
 
 
@@ -151,7 +151,7 @@ def test_what_is_true_survives(label: str) -> None:
 ])  # fmt: skip
 def test_mutants_are_refuted(label: str, factor: Fraction) -> None:
     """How tight the bounds are: a little smaller, and they fall."""
-    row = verify_row(scaled(of(label), factor), seed=0, effort=1)
+    row = verify(scaled(of(label), factor), seed=0, effort=1).row()
     assert row["verdict"] == "refuted"
     kernel.check(row["certificate"])
 

@@ -26,7 +26,7 @@ from fedaudit.problems.losses.quadratics import Quadratics
 from fedaudit.problems.losses.regularised import Regulariser, excess, minimiser
 from fedaudit.problems.losses.wells import Wells
 from fedaudit.verify import kernel
-from fedaudit.verify.moves.audit import hunt_row, judge, literal_row, read
+from fedaudit.verify.moves.audit import hunt, judge, literally, read
 from fedaudit.verify.pictures.curves import curves
 from fedaudit.verify.search.climb import sample
 from fedaudit.verify.search.genome import draw, exactly
@@ -232,7 +232,7 @@ def test_theorems_are_dimensionally_sound() -> None:
 @pytest.mark.parametrize("label", sorted(REFUTED - {"zhang/sec4-prox-pl"}))  # that one is an order
 def test_the_printed_noise_constant_is_refuted(label: str) -> None:
     """eta_g ≥ sqrt(n/8) does not keep the corrections' noise below 6: found, shrunk to n = 15, certified."""
-    row = hunt_row(statement(label), 0, EFFORT)
+    row = hunt(statement(label), 0, EFFORT).row()
     assert row["verdict"] == "refuted"
     kernel.check(row["certificate"])
     assert row["certificate"]["instance"]["C"] == 15
@@ -279,7 +279,7 @@ MUTANTS = {
 
 @pytest.mark.parametrize("label", only([], MUTANTS, FOUND))
 def test_mutants_are_refuted(label: str) -> None:
-    row = hunt_row(broken(label, MUTANTS[label]), 0, EFFORT)
+    row = hunt(broken(label, MUTANTS[label]), 0, EFFORT).row()
     assert row["verdict"] == "refuted"
     kernel.check(row["certificate"])
 
@@ -291,7 +291,7 @@ LITERAL = [("zhang/eqA.29", "independent_noise"), ("zhang/thm3.6", "mu_at_most_L
 def test_literal_readings_break(label: str, name: str) -> None:
     """Shared noise; a constant F, for which every mu serves; an f with no lower curvature bound."""
     made = statement(label)
-    row = literal_row(made, next(a for a in made.implicit if a.name == name), 0, 1.0)
+    row = literally(made, next(a for a in made.implicit if a.name == name), 0, 1.0).row()
     assert row["literal"] == "breaks"
     assert kernel.check(row["certificate"]).dropped == (name,)
 

@@ -42,7 +42,7 @@ from fedaudit.verify.experiments.papers.zhang.logistic import (
     rounds_of,
     task,
 )
-from fedaudit.verify.moves.audit import audit_row
+from fedaudit.verify.moves.audit import audit
 
 IDS = ("zhang/sec4.1-exact", "zhang/sec4.1-rounds", "zhang/sec4.1-fedda-equal")
 
@@ -280,7 +280,7 @@ def test_features_as_generated_never_converge() -> None:
 @pytest.mark.parametrize("identifier", IDS)
 @pytest.mark.usefixtures("few")
 def test_rows(identifier: str) -> None:
-    row = audit_row(statement(identifier), seed=0, effort=1.0)
+    row = audit(statement(identifier), seed=0, effort=1.0).row()
     assert row["verdict"] == "reproduced-if"
     assert row["evidence"] == "numerical"
     printed, settled = row["verify"]["seen"]

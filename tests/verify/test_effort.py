@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from fedaudit.bounds.catalogue.discovery import statement
 from fedaudit.bounds.language.statement import Assumption
 from fedaudit.verify.moves import audit
-from fedaudit.verify.moves.audit import audit_row, literally, read
+from fedaudit.verify.moves.audit import literally, read
 from fedaudit.verify.moves.kernel_proof import Proof, prove, stands_without
 from fedaudit.verify.search import attack
 from fedaudit.verify.search.attack import climbed_on, scattered
@@ -141,7 +141,10 @@ def test_a_thorough_search_goes_on_where_it_fell() -> None:
 
 
 def test_a_row_says_how_many_shapes_were_tried_and_what_is_proved_is_searched_lightly() -> None:
-    light, thorough = audit_row(statement(HOLDS), 0, 0.39), audit_row(statement(HOLDS), 0, 0.01, thorough=True)
+    light, thorough = (
+        audit.audit(statement(HOLDS), 0, 0.39).row(),
+        audit.audit(statement(HOLDS), 0, 0.01, thorough=True).row(),
+    )
     assert light["verdict"] == thorough["verdict"] == "proved"
     assert light["verify"]["shapes"] == SANITY.shapes < light["verify"]["of_shapes"] == thorough["verify"]["shapes"]
     assert light["verify"]["instances"] < thorough["verify"]["instances"]
@@ -169,7 +172,7 @@ def test_what_a_proof_does_not_need_is_not_searched_for_without_it(monkeypatch: 
         return audit.falls_anyway(assumption)
 
     monkeypatch.setattr(audit, "literally", noted)
-    row = audit_row(made, 0, 0.39)
+    row = audit.audit(made, 0, 0.39).row()
     assert searched == [name for name, is_needed in needed.items() if is_needed]
     rest = [reading for reading in row["implicit"] if reading["name"] not in searched]
     assert all((one["literal"], one["reason"]) == ("survives", audit.NOT_NEEDED) for one in rest)

@@ -19,7 +19,7 @@ from fedaudit.bounds.language.statement import Statement
 from fedaudit.bounds.papers.buttaci.symbols import E, G, Gamma, sigma, t
 from fedaudit.verify import kernel
 from fedaudit.verify.certify.command import certify as certify_data
-from fedaudit.verify.moves.audit import hunt_row, literal_row, read, verify_row
+from fedaudit.verify.moves.audit import hunt, literally, read, verify
 from fedaudit.verify.moves.judge import judge
 from fedaudit.verify.search.climb import Found, climb, sample
 from fedaudit.verify.search.genome import draw, exactly
@@ -61,7 +61,7 @@ BROKEN = {
 
 @cache
 def hunted(name: str) -> dict[str, Any]:
-    return hunt_row(BROKEN[name], seed=0, effort=EFFORT)
+    return hunt(BROKEN[name], seed=0, effort=EFFORT).row()
 
 
 QUICK = (  # with a search for a witness that lasts, without runs, of kind "exists"
@@ -221,7 +221,7 @@ def test_a_constant_is_not_declared_below_what_was_measured() -> None:
 @pytest.mark.parametrize("identifier", only(["buttaci/lemB.1-kappa", "buttaci/thm4.2"], CHAIN, "two searches each"))
 def test_true_chain_survives(identifier: str) -> None:
     printed = statement(identifier)
-    verified, hunted = verify_row(printed, seed=3, effort=EFFORT), hunt_row(printed, seed=3, effort=EFFORT)
+    verified, hunted = verify(printed, seed=3, effort=EFFORT).row(), hunt(printed, seed=3, effort=EFFORT).row()
     for row in (verified, hunted):
         assert row["verdict"] == "survived"
         assert row["tightness"] is None or row["tightness"] <= 1
@@ -229,17 +229,17 @@ def test_true_chain_survives(identifier: str) -> None:
 
 
 def test_same_seed_same_rows() -> None:
-    rows = [verify_row(statement("buttaci/lemB.1"), seed=5, effort=EFFORT) for _ in range(2)]
+    rows = [verify(statement("buttaci/lemB.1"), seed=5, effort=EFFORT).row() for _ in range(2)]
     for row in rows:
         del row["seconds"]
     assert rows[0] == rows[1]
-    other = verify_row(statement("buttaci/lemB.1"), seed=50, effort=EFFORT)  # 6 is what 5 goes on with
+    other = verify(statement("buttaci/lemB.1"), seed=50, effort=EFFORT).row()  # 6 is what 5 goes on with
     assert other["tightest"] != rows[0]["tightest"]
 
 
 def test_a_literal_reading_that_breaks_is_not_a_refutation() -> None:
     printed = statement("buttaci/lem4.2")
-    row = literal_row(printed, printed.implicit[0], seed=0, effort=1.0)
+    row = literally(printed, printed.implicit[0], seed=0, effort=1.0).row()
     assert row["literal"] == "breaks"
     assert row["certificate"]["dropped"] == ["nonnegative_weights"]
     kernel.check(row["certificate"])
@@ -269,7 +269,7 @@ def test_another_array_library_gives_the_same_answer(identifier: str) -> None:
     Not on JAX, which would compile every operation of every shape again.
     """
     printed = statement(identifier)
-    rows = [verify_row(printed, seed=2, effort=0.01, backend=b) for b in ("numpy", "array-api-strict")]
+    rows = [verify(printed, seed=2, effort=0.01, backend=b).row() for b in ("numpy", "array-api-strict")]
     assert rows[0]["instances"] == rows[1]["instances"]
     assert rows[0]["verdict"] == rows[1]["verdict"] == "survived"
     assert rows[0]["tightness"] == pytest.approx(rows[1]["tightness"], rel=1e-6)

@@ -20,7 +20,7 @@ from fedaudit.commands.report import Pages
 from fedaudit.errors import UserError
 from fedaudit.running.store import Folder
 from fedaudit.verify import kernel
-from fedaudit.verify.moves.audit import _siblings, hunt_row, read
+from fedaudit.verify.moves.audit import _siblings, hunt, read
 from fedaudit.verify.moves.judge import judge
 from fedaudit.verify.results.audit_json import parse
 from fedaudit.verify.search import endure as sturdy
@@ -220,7 +220,7 @@ def test_where_exact_numbers_or_paths_grow_too_long_the_row_says_so() -> None:
 
 @slow("a search, and replays of long runs")
 def test_a_claim_about_every_round_has_to_fail_at_a_later_one() -> None:
-    row = hunt_row(statement("benmansour/lem2"), seed=0, effort=EFFORT)
+    row = hunt(statement("benmansour/lem2"), seed=0, effort=EFFORT).row()
     assert row["certificate"]["instance"]["T"] == 1
     assert [one["T"] for one in row["persists"]] == [*ROUNDS]
     assert all(one["T"] // 2 <= one["t"] < one["T"] for one in row["persists"])
@@ -230,7 +230,7 @@ def test_a_claim_about_every_round_has_to_fail_at_a_later_one() -> None:
 def test_what_fails_in_the_first_round_alone_stays_fragile() -> None:
     """eta_t L <= t: at t = 0 it fails on every run, and never again. No search may call that lasting."""
     first_only = replace(statement("benmansour/lem2"), id="benmansour/first-round", then=Le(eta(t) * L, t))
-    row = hunt_row(first_only, seed=0, effort=0.02)
+    row = hunt(first_only, seed=0, effort=0.02).row()
     assert row["verdict"] == "refuted"
     assert row["certificate"]["at"]["t"] == 0
     assert row["persists"] == []
@@ -243,7 +243,7 @@ def test_what_fails_in_the_first_round_alone_stays_fragile() -> None:
 )
 def test_what_is_not_about_a_run_says_no_run(identifier: str) -> None:
     """Nor has a path of growth a horizon, whatever its parameters are called."""
-    row = hunt_row(statement(identifier), seed=0, effort=0.02)
+    row = hunt(statement(identifier), seed=0, effort=0.02).row()
     assert row["verdict"] == "refuted"
     assert (row["persists"], row["persists_until"]) == ([], "no run")
 
@@ -254,7 +254,7 @@ LONGER = [("fallah/eq99", "E"), ("yuan/thm1~inequality", "T")]
 @pytest.mark.parametrize(("identifier", "size"), only(["yuan/thm1~inequality"], LONGER, "one long search each"))
 @slow("long runs of every other setting")
 def test_runs_of_other_settings_grow_longer_too(identifier: str, size: str) -> None:
-    row = hunt_row(statement(identifier), seed=0, effort=0.05)
+    row = hunt(statement(identifier), seed=0, effort=0.05).row()
     sizes = [row["certificate"]["instance"][size], *(one[size] for one in row["persists"])]
     assert len(sizes) > 2
     assert sizes == sorted(set(sizes))
@@ -290,7 +290,7 @@ def test_siblings_are_other_readings_and_not_repairs() -> None:
 @pytest.mark.parametrize("identifier", some(["benmansour/eq13", "benmansour/lem2~iterates"], 2, "one search each"))
 @slow("a search, and its replays in the other reading")
 def test_a_counterexample_breaks_the_other_reading_too_and_says_so(identifier: str) -> None:
-    row = hunt_row(statement(identifier), seed=0, effort=EFFORT)
+    row = hunt(statement(identifier), seed=0, effort=EFFORT).row()
     (other,) = _siblings(statement(identifier))
     assert row["breaks_too"] == [other]
     assert fails(lower(statement(other)).claim, row["certificate"]["instance"], row["certificate"]["at"])
@@ -305,7 +305,7 @@ def test_a_sibling_that_stands_is_not_listed() -> None:
 
 @slow("a long search, as for other seeds below")
 def test_remark_7_falls_at_longer_horizons_too() -> None:
-    row = hunt_row(statement("benmansour/rem7"), seed=0, effort=EFFORT)
+    row = hunt(statement("benmansour/rem7"), seed=0, effort=EFFORT).row()
     certificate = row["certificate"]
     kernel.check(certificate)
     assert [one["T"] for one in row["persists"]] == [*ROUNDS]
@@ -320,7 +320,7 @@ def test_remark_7_falls_at_longer_horizons_too() -> None:
 @pytest.mark.parametrize("seed", [0, 1])
 @pytest.mark.parametrize("name", ["cor4", "rem7"])
 def test_corollary_4_and_remark_7_fall_at_longer_horizons_whatever_the_seed(name: str, seed: int) -> None:
-    row = hunt_row(statement(f"benmansour/{name}"), seed=seed, effort=EFFORT)
+    row = hunt(statement(f"benmansour/{name}"), seed=seed, effort=EFFORT).row()
     kernel.check(row["certificate"])
     assert row["certificate"]["instance"]["C"] <= 3
     assert row["persists"][-1]["T"] >= 16

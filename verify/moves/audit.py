@@ -1,4 +1,4 @@
-"""The five moves on one statement: typed verdicts, and (`*_row`) the same as rows of the command line's contract.
+"""The five moves on one statement, as typed verdicts; `row()` of each is its row in the command line's contract.
 
 `effort` is nominal seconds: work is counted in instances at a fixed nominal rate, never by the clock, so that a seed
 gives the same rows on every run and for every number of workers (`seconds` excepted, which is measured).
@@ -10,7 +10,6 @@ import time
 from dataclasses import replace
 from functools import cache, partial
 from pathlib import Path
-from typing import Any
 
 from fedaudit.bounds.catalogue.discovery import catalogue
 from fedaudit.bounds.language.statement import Assumption, Statement
@@ -48,7 +47,6 @@ from ..worst.profile import examined
 from .judge import Claims, Replay, judge
 from .kernel_proof import Proof, prove, stands_without
 from .monte_carlo import statistics
-from .premise_trials import tried
 from .repair import repair
 
 LITERAL_SHARE = 0.25  # of the hunting effort, for each implicit assumption
@@ -56,38 +54,11 @@ MEMORY = Limits().memory
 NO_EFFORT = Limits()  # of who only looks at a statement
 STRENGTH = ("undecided", "survived", "proved", "refuted", "not-reproduced", "reproduced-if", "reproduced")
 
-Row = dict[str, Any]
 NOTHING_TO_HUNT = "an observation, not a claim about all instances: `verify` observes it again"
 RATE_FAILS = "the explicit rate of the reading fails (see `counterexample`); what is printed names no rate"
 WITNESS_FAILS = "the witness fails (see `counterexample`); another one may do"
 NOT_NEEDED = "the kernel accepts its proof without this assumption"
 BOTH = "the kernel accepts a proof and a counterexample: one of them is wrong; report this"
-
-
-def lint_row(statement: Statement) -> Row:
-    return linted(statement).row()
-
-
-def derive_row(statement: Statement) -> Row:
-    return derived(statement).row()
-
-
-def verify_row(
-    statement: Statement, seed: int, effort: float, backend: str = "numpy", memory: int = MEMORY, thorough: bool = False
-) -> Row:
-    return verify(statement, seed, effort, backend, memory, thorough).row()
-
-
-def hunt_row(
-    statement: Statement, seed: int, effort: float, backend: str = "numpy", memory: int = MEMORY, thorough: bool = False
-) -> Row:
-    return hunt(statement, seed, effort, backend, memory, thorough).row()
-
-
-def audit_row(
-    statement: Statement, seed: int, effort: float, backend: str = "numpy", memory: int = MEMORY, thorough: bool = False
-) -> Row:
-    return audit(statement, seed, effort, backend, memory, thorough).row()
 
 
 def linted(statement: Statement) -> Linted:
@@ -96,7 +67,7 @@ def linted(statement: Statement) -> Linted:
 
 
 def derived(statement: Statement, proofs: Path | None = None, *, slack: bool = True) -> Derivation:
-    """Does it follow, is it proved, and what do its hand-written premises say of runs? `proofs`: where some lie.
+    """Does it follow, and is it proved? `proofs`: where some proofs lie.
 
     Constants that have room are looked for if `slack` says so: no verdict depends on them, and it takes long.
     """
@@ -106,7 +77,7 @@ def derived(statement: Statement, proofs: Path | None = None, *, slack: bool = T
     outcome = derive(statement, statements, slack=slack, terms=True)
     asked = outcome.proved or (statement.method == "order" and not statement.quoted)  # the kernel has its own way there
     proof = prove(statement, statements, proofs) if asked else None
-    return Derivation(statement, outcome, tried(statement, statements), proof, statements)
+    return Derivation(statement, outcome, proof, statements)
 
 
 def verify(
@@ -271,17 +242,6 @@ def _both(
     began, plan = time.perf_counter(), replace(plan, sturdy=_against(hunted) is None)
     verified = _verified(statement, reading, world, scattering, plan, seed, replay)
     return searched(verified, seconds=round(_since(began) + spent, 3)), hunted
-
-
-def literal_row(
-    statement: Statement,
-    assumption: Assumption,
-    seed: int,
-    effort: float,
-    backend: str = "numpy",
-    memory: int = MEMORY,
-) -> Row:
-    return literally(statement, assumption, seed, effort, backend, memory).row()
 
 
 def literally(

@@ -15,7 +15,6 @@ from fedaudit.bounds.proofs.findings import AnotherWay, Finding, OpenStep, is_ga
 from fedaudit.bounds.proofs.step_decisions import Decided
 
 from ..moves.kernel_proof import Proof, Unproved
-from ..moves.premise_trials import Tried
 from ..moves.repair import Answer
 from .json_fields import Json, JsonObject, write
 from .proof_text import written_ways
@@ -72,7 +71,7 @@ class Linted(Recorded):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Derivation(Recorded):
-    """What `derive` decided, and its hand-written premises as they were measured on runs.
+    """What `derive` decided, and what the kernel says of its proof.
 
     >>> import fedaudit as fa
     >>> made = fa.derive("buttaci/lemB.1-kappa")
@@ -82,7 +81,6 @@ class Derivation(Recorded):
 
     statement: Statement
     derived: Derived
-    measured: tuple[Tried, ...] = ()
     proof: Proof | Unproved | None = None  # None where no way of the derivation leaves nothing open
     known: Mapping[str, Statement] = field(default_factory=dict[str, Statement], repr=False)  # what it may cite
 
@@ -135,7 +133,6 @@ class Derivation(Recorded):
             gaps=tuple(_gap(finding) for finding in derived.findings if is_gap(finding)),
             premises=tuple(derived.premises),
             shown=tuple(derived.shown),
-            measured=tuple(premise.row() for premise in self.measured),
             steps=tuple(self._step(step) for step in derived.steps),
             written=self.written(),
         )
@@ -146,8 +143,7 @@ class Derivation(Recorded):
         return written_ways(self.statement, self.known, self.derived.steps, cites)
 
     def _findings(self) -> tuple[str, ...]:
-        measured = (premise.finding() for premise in self.measured)
-        return (*self._missing(), *self.derived.texts, *(finding for finding in measured if finding))
+        return (*self._missing(), *self.derived.texts)
 
     def _step(self, step: Decided) -> DerivedStep:
         return DerivedStep(

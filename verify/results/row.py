@@ -236,7 +236,6 @@ class DerivedPart:
     gaps: tuple[DerivedGap, ...] = optional(listed(record(DerivedGap)), ())
     premises: tuple[str, ...] = optional(listed(TEXT), ())
     shown: tuple[str, ...] = optional(listed(TEXT), ())  # premises that follow from the assumptions, with multipliers
-    measured: tuple[Json, ...] = optional(listed(DATA), ())  # premises, as they were measured on runs
     steps: tuple[DerivedStep, ...] = optional(listed(record(DerivedStep)), ())
     written: tuple[WrittenProof, ...] = optional(listed(record(WrittenProof)), (), when=never)
 

@@ -9,7 +9,6 @@ import importlib
 import pkgutil
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
-from typing import Any
 
 from .family import Family
 
@@ -22,6 +21,6 @@ def losses() -> dict[str, Family]:
     return {family.name: family for family in families if family is not None}
 
 
-def formulas() -> dict[str, Callable[[Mapping[str, Any], Sequence[str]], str]]:
+def formulas() -> dict[str, Callable[[Mapping[str, object], Sequence[str]], str]]:
     """Kind of a loss in the kernel's format -> its formula as LaTeX, of data and of what the coordinates are called."""
     return {family.kind: family.formula for family in losses().values() if family.kind}

@@ -8,14 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from ..arrays.genes import Gene, along
 from ..losses.quadratics import Quadratics
 from ..losses.splines import Splines, through
-from .family import ANY, Array, Family, Parts
+from .family import ANY, Array, ClientData, Family, Parts
 from .shelf import NAMES, root
 
 
@@ -58,11 +57,11 @@ class BasinLoss(Family):
     def problem(self, parts: Parts, p: Array) -> Quadratics:
         return Quadratics(parts["A"], parts["b"], p)
 
-    def clients(self, parts: Parts) -> list[dict[str, Any]]:
+    def clients(self, parts: Parts) -> list[ClientData]:
         a, zero = parts["A"][0, 0, 0], 0 * parts["A"][0, 0, 0]
         base = _base(*(np.array([x], dtype=object) for x in (a, parts["half"], parts["fall"])))
         curve = {name: getattr(base, name)[0] for name in NAMES}
-        none: dict[str, Any] = {"x": [], "s": [], "a": zero, "g": zero}
+        none: ClientData = {"x": [], "s": [], "a": zero, "g": zero}
         rows = [{"a": [-b[0]], "b": [zero], "turn": [zero]} for b in parts["b"]]
         return [{"kind": "curves", "base": [curve], "eta": [none], **row} for row in rows]
 

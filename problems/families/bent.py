@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 
@@ -14,7 +13,7 @@ from ..arrays.array_checks import all_true, namespace
 from ..arrays.genes import Gene, along
 from ..losses.piecewise import Piecewise
 from ..losses.wells import Wells
-from .family import Array, Family, Parts
+from .family import Array, ClientData, Family, Parts
 
 NAMES = ("a", "m", "lo", "hi", "c")
 
@@ -52,7 +51,7 @@ class BentLoss(Family):
         a, m, lo, hi, c = (parts[name] for name in NAMES)
         return Piecewise(a, m, lo, hi, c, p) if convex else Wells(a, m, lo, hi, c, p)
 
-    def clients(self, parts: Parts) -> list[dict[str, Any]]:
+    def clients(self, parts: Parts) -> list[ClientData]:
         rows = zip(*(parts[name] for name in NAMES), strict=True)
         return [{"kind": "bent", **dict(zip(NAMES, row, strict=True))} for row in rows]
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from fractions import Fraction
+from typing import Any, cast
 
 import numpy as np
 
@@ -13,7 +14,19 @@ from ..arrays.genes import Gene
 
 Array = np.ndarray[Any, Any]  # floats, or rationals as objects
 Parts = Mapping[str, Array]
+ClientData = dict[str, object]  # a loss in the kernel's format, its numbers not yet text
 ANY = 10**9  # dimensions or local steps, of a family that has no limit
+
+
+def fractions(numbers: object) -> list[Fraction]:
+    """The numbers of a list in the kernel's format."""
+    return [Fraction(str(x)) for x in cast("Sequence[object]", numbers)]
+
+
+def one_centre(parts: Parts) -> Array | None:
+    """The centre of all clients, if they have one."""
+    first = parts["c"][0]
+    return first if all((c == first).all() for c in parts["c"]) else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,11 +61,11 @@ class Family:
         """The losses as an objective; batch axes as `parts` has them."""
         raise NotImplementedError
 
-    def clients(self, parts: Parts) -> list[dict[str, Any]]:
+    def clients(self, parts: Parts) -> list[ClientData]:
         """One instance (no axis n) in the kernel's format."""
         raise NotImplementedError
 
-    def formula(self, data: Mapping[str, Any], axes: Sequence[str]) -> str:
+    def formula(self, data: Mapping[str, object], axes: Sequence[str]) -> str:
         """A loss in the kernel's format as LaTeX; `axes` are the names of the coordinates."""
         raise NotImplementedError
 

@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import cast
 
 import numpy as np
 
 from ..arrays.array_checks import namespace
 from ..arrays.genes import Gene, along
-from .family import Array, Family, Parts
+from .family import Array, ClientData, Family, Parts, fractions, one_centre
 
 HINGES = 2  # of each client
 NEWTON, HALVINGS = 60, 30  # steps to the minimiser, and lengths that are tried for each
@@ -128,30 +128,29 @@ class HingeLoss(Family):
     def problem(self, parts: Parts, p: Array) -> SquaredHinges:
         return SquaredHinges(parts["ridge"], parts["h"], parts["z"], parts["c"], p)
 
-    def clients(self, parts: Parts) -> list[dict[str, Any]]:
+    def clients(self, parts: Parts) -> list[ClientData]:
         rows = zip(parts["ridge"], parts["h"], parts["z"], parts["c"], strict=True)
         return [{"kind": "hinges", "ridge": r, "h": h, "z": z, "c": c} for r, h, z, c in rows]
 
     def minimiser(self, parts: Parts, p: Array) -> Array | None:
         """The centre, if all clients have one: every loss is least there."""
-        first = parts["c"][0]
-        return first if all((c == first).all() for c in parts["c"]) else None
+        return one_centre(parts)
 
-    def formula(self, data: Mapping[str, Any], axes: Sequence[str]) -> str:
-        centre = [Fraction(x) for x in data["c"]]
+    def formula(self, data: Mapping[str, object], axes: Sequence[str]) -> str:
+        centre, h, ridge = fractions(data["c"]), fractions(data["h"]), Fraction(str(data["ridge"]))
 
-        def across(z: Sequence[Any]) -> str:
-            terms = zip(map(Fraction, z), centre, axes, strict=True)
+        def across(z: object) -> str:
+            terms = zip(fractions(z), centre, axes, strict=True)
             return " + ".join(f"{x} ({c} - {w})" for x, c, w in terms if x).replace("+ -", "- ") or "0"
 
         hinges = [
-            rf"\frac{{{h}}}{{2}} \max(0, {across(z)})^2"
-            for h, z in zip(data["h"], data["z"], strict=True)
-            if Fraction(h)
+            rf"\frac{{{x}}}{{2}} \max(0, {across(z)})^2"
+            for x, z in zip(h, cast("Sequence[object]", data["z"]), strict=True)
+            if x
         ]
         around = " + ".join(f"({w} - {c})^2" for c, w in zip(centre, axes, strict=True)).replace("- -", "+ ")
-        ridge = [rf"\frac{{{data['ridge']}}}{{2}} ({around})"] if Fraction(data["ridge"]) else []
-        return " + ".join([*ridge, *hinges]) or "0"
+        smooth = [rf"\frac{{{ridge}}}{{2}} ({around})"] if ridge else []
+        return " + ".join([*smooth, *hinges]) or "0"
 
 
 LOSS = HingeLoss()

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
@@ -94,12 +93,12 @@ class Noise:
         own = high[:, None] * genes["rough"] * self._whose(genes["rough"].shape[1])
         return own[..., None] * np.array([1] * d)
 
-    def written(self, v: Any, h: Any, total: int) -> dict[str, Any]:
+    def written(self, v: object, h: object, total: int) -> dict[str, object]:
         """One instance in the kernel's format; v and h as it has them."""
         steps = self.steps(total)
         if self.law.silent or steps == ():
             return {"kind": "none"}
-        signs = {"kind": "signs", "shared": self.law.one_sign, "v": v}
+        signs: dict[str, object] = {"kind": "signs", "shared": self.law.one_sign, "v": v}
         signs |= {"h": h} if self.law.of_hessians else {}
         return signs if steps is None else {**signs, "steps": list(steps)}
 

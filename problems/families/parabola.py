@@ -7,13 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from ..arrays.genes import Gene, along
 from ..losses.quadratics import Quadratics
-from .family import Array, Family, Parts
+from .family import Array, ClientData, Family, Parts
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,8 +49,8 @@ class ParabolaLoss(Family):
     def problem(self, parts: Parts, p: Array) -> Quadratics:
         return Quadratics(parts["A"], parts["b"], p)
 
-    def clients(self, parts: Parts) -> list[dict[str, Any]]:
-        clients: list[dict[str, Any]] = []
+    def clients(self, parts: Parts) -> list[ClientData]:
+        clients: list[ClientData] = []
         for A, c, low, high in zip(*(parts[name] for name in ("A", "c", "low", "high")), strict=True):
             a, zero = A[0, 0], 0 * A[0, 0]
             bends = {"x": [low[0], high[0]], "jump": [zero, zero], "bend": [a, -a]}

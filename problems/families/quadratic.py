@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 
 from ..arrays.genes import Gene, along
 from ..losses.quadratics import Quadratics
-from .family import Array, Family, Parts
+from .family import Array, ClientData, Family, Parts
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +45,7 @@ class QuadraticLoss(Family):
     def problem(self, parts: Parts, p: Array) -> Quadratics:
         return Quadratics(parts["A"], parts["b"], p)
 
-    def clients(self, parts: Parts) -> list[dict[str, Any]]:
+    def clients(self, parts: Parts) -> list[ClientData]:
         return [{"kind": "quadratic", "A": A, "b": b} for A, b in zip(parts["A"], parts["b"], strict=True)]
 
     def minimiser(self, parts: Parts, p: Array) -> Array | None:

@@ -10,12 +10,11 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
 from math import isqrt
-from typing import Any
 
 import numpy as np
 
 from ..arrays.genes import Gene
-from .family import Array
+from .family import Array, Parts
 from .quadratic import solved
 
 
@@ -43,7 +42,7 @@ class RegulariserFamily:
         sides = {"up": slope * genes[self.names[0]], "down": slope * genes[self.names[-1]]}
         return {**sides, "ridge": none}
 
-    def written(self, parts: Mapping[str, Any]) -> dict[str, Any]:
+    def written(self, parts: Mapping[str, object]) -> dict[str, object]:
         """One instance in the kernel's format."""
         if self.name == "pinball":
             return {"kind": "pinball", "up": parts["up"], "down": parts["down"]}
@@ -68,10 +67,10 @@ def longest(parts: Mapping[str, Array], d: int) -> Array:
     return steepest * (root if steepest.dtype == object else float(root))
 
 
-def minimiser(A: Array, b: Array, g: Mapping[str, Any]) -> Array | None:
+def minimiser(A: Array, b: Array, g: Parts) -> Array | None:
     """The minimiser of w'Aw/2 - b'w + g(w) in rationals, by the one consistent sign pattern; None if there is none."""
     d = len(b)
-    H = A + Fraction(g["ridge"]) * np.eye(d, dtype=int)
+    H = A + g["ridge"] * np.eye(d, dtype=int)
     for signs in product((0, 1, -1), repeat=d) if g["up"] or g["down"] else [(1,) * d]:
         on = [j for j in range(d) if signs[j]]
         x = np.array([Fraction(0)] * d, dtype=object)

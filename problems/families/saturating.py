@@ -8,12 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from fractions import Fraction
-from typing import Any
 
 from ..arrays.array_checks import namespace, summed
 from ..arrays.genes import Gene, along
-from .family import Array, Family, Parts
+from .family import Array, ClientData, Family, Parts, fractions, one_centre
 
 HALVINGS = 200  # of an interval that holds the minimiser: more than floats can tell apart
 
@@ -96,17 +94,16 @@ class SaturatingLoss(Family):
     def problem(self, parts: Parts, p: Array) -> Saturating:
         return Saturating(parts["h"], parts["r"], parts["c"], p)
 
-    def clients(self, parts: Parts) -> list[dict[str, Any]]:
+    def clients(self, parts: Parts) -> list[ClientData]:
         rows = zip(parts["h"], parts["r"], parts["c"], strict=True)
         return [{"kind": "saturating", "h": h, "r": r, "c": c} for h, r, c in rows]
 
     def minimiser(self, parts: Parts, p: Array) -> Array | None:
         """The centre, if all clients have one: between several the minimiser need not be rational."""
-        first = parts["c"][0]
-        return first if all((c == first).all() for c in parts["c"]) else None
+        return one_centre(parts)
 
-    def formula(self, data: Mapping[str, Any], axes: Sequence[str]) -> str:
-        rows = zip(*(map(Fraction, data[name]) for name in ("h", "r", "c")), axes, strict=True)
+    def formula(self, data: Mapping[str, object], axes: Sequence[str]) -> str:
+        rows = zip(*(fractions(data[name]) for name in ("h", "r", "c")), axes, strict=True)
         return " + ".join(
             rf"\frac{{{h / 2} ({w} - {c})^2}}{{1 + |{w} - {c}| / {r}}}".replace("- -", "+ ") for h, r, c, w in rows
         )

@@ -10,14 +10,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import isqrt
-from typing import Any
 
 import numpy as np
 
 from ..arrays.genes import Gene, along
 from ..losses.curved import Curved
 from ..losses.splines import Splines, through
-from .family import Array, Family, Parts
+from .family import Array, ClientData, Family, Parts
 
 KNOTS = 4
 NAMES = ("x", "s", "a", "g")
@@ -108,7 +107,7 @@ class CurvedLoss(Family):
     def problem(self, parts: Parts, p: Array) -> Curved:
         return Curved(_users(parts), parts["turn"], p)
 
-    def clients(self, parts: Parts) -> list[dict[str, Any]]:
+    def clients(self, parts: Parts) -> list[ClientData]:
         d = range(parts["turn"].shape[-1])
         both = {name: [{k: parts[f"{name}_{k}"][j] for k in NAMES} for j in d] for name in ("base", "eta")}
         rows = zip(parts["tilt"], parts["twist"], strict=True)
@@ -136,8 +135,8 @@ def root(x: Array) -> Array:
     return np.vectorize(_above, otypes=[object])(x) if x.dtype == object else np.sqrt(x)
 
 
-def _above(x: Any) -> Fraction:
-    x = Fraction(x)
+def _above(number: str | Fraction) -> Fraction:
+    x = Fraction(number)
     exact = Fraction(isqrt(x.numerator), isqrt(x.denominator))
     if exact * exact == x or x == 0:
         return exact

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
-from typing import Any
 
 import numpy as np
 
@@ -18,7 +17,7 @@ from ..arrays.array_checks import namespace
 from ..arrays.genes import Gene
 from ..losses.datapoints import DataPoints
 from ..losses.pieces import Pieces, staircase
-from .family import Array, Family, Parts
+from .family import Array, ClientData, Family, Parts
 
 STEPS = 2  # changes of slope of a loss
 KNOTS = ("x", "jump", "bend")
@@ -66,17 +65,21 @@ class StairsLoss(Family):
         x, jump, bend, s = (xp.moveaxis(parts[name], 3, 1) for name in (*KNOTS, "s"))
         return DataPoints(Pieces(x, jump, bend, 0 * s, s, 0 * s), parts["q"], p, parts.get("U"))
 
-    def clients(self, parts: Parts) -> list[dict[str, Any]]:
+    def clients(self, parts: Parts) -> list[ClientData]:
         (C, K, d), U = parts["s"].shape, parts.get("U")
-        clients: list[dict[str, Any]] = []
+        clients: list[ClientData] = []
         for i in range(C):
             along = [[written(parts, (i, z, j)) for j in range(d)] for z in range(K)]
-            client = {"kind": "sample", "q": parts["q"][i], "points": along if d > 1 else [f for (f,) in along]}
+            client: ClientData = {
+                "kind": "sample",
+                "q": parts["q"][i],
+                "points": along if d > 1 else [f for (f,) in along],
+            }
             clients.append(client if U is None else {**client, "basis": U[min(i, len(U) - 1)]})
         return clients
 
 
-def written(parts: Parts, place: tuple[int, ...]) -> dict[str, Any]:
+def written(parts: Parts, place: tuple[int, ...]) -> ClientData:
     """One function in the kernel's format, without knots where nothing changes."""
     x, jump, bend = (parts[name][place] for name in KNOTS)
     kept = [k for k in range(len(x)) if jump[k] != 0 or bend[k] != 0]

@@ -11,8 +11,9 @@ from ..arrays.array_checks import FEW, Array, Namespace, first_last, matvec, spr
 from . import local_maps as forward
 from .compiled_method import FORMS, Atom, Measure
 from .recorder import SCRATCH, Values, lists, note, over_rounds
-from .rule_values import Scope, initial
+from .rule_values import Scope
 from .setup import ENDS, ROUNDS, Measured, Place, State
+from .walk import initial
 
 Past = dict[tuple[Atom, int], Array]  # by atom and by the last index of its measure
 

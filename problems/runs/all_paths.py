@@ -8,9 +8,8 @@ import numpy as np
 
 from ..arrays.array_checks import Array, Namespace, fail, spread_to
 from .compiled_method import FORMS, Atom, Measure
-from .rule_values import initial
 from .setup import Place, State, draws
-from .walk import Law
+from .walk import Law, initial
 
 MOST_OUTCOMES = 1 << 14
 

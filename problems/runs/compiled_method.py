@@ -8,12 +8,12 @@ measure reads f - f_star, its atom "f" is the difference, which must not cancel;
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import lru_cache
 from math import prod
-from typing import Any, cast
+from typing import NotRequired, TypeAlias, TypedDict
 
 PHASES = ("begin", "local", "end", "update")
 FIXED = ("start", "zero", "w_star", "axis", "point")
@@ -21,9 +21,37 @@ LINEAR = ("name", *FIXED, "noisy", "again", "mean", "neighbours", "other")  # wh
 NOISE = ("noisy", "again", "noisy_hess")  # draws of one step, independent
 SCALED = ("prox", "oracle", "full_prox", "coin")  # with a scalar before their vector
 FORMS = ("norm2", "inner")  # bilinear in their vectors
+Tree: TypeAlias = "str | int | list[Tree]"  # a number, a name, or an operation and what it is applied to
 Monomial = tuple[Fraction, tuple[int, ...]]  # a rational times factors, by their place in `Programme.factors`
 Coefficient = tuple[Monomial, ...]
 ONE: Coefficient = ((Fraction(1), ()),)
+
+
+class MeasureData(TypedDict):
+    """A measure as a method's JSON has it: `terms` are pairs of a scalar and an atom."""
+
+    at: list[str]
+    terms: list[list[Tree]]
+    over: NotRequired[tuple[str, str]]
+
+
+class Clock(TypedDict):
+    """Where t counts local steps over all rounds: how many the first round has."""
+
+    first: NotRequired[Tree]
+
+
+class MethodData(TypedDict):
+    """A method's JSON: rules by the vector that they give, measures by their names."""
+
+    server: dict[str, Tree]
+    client: dict[str, Tree]
+    begin: dict[str, Tree]
+    local: dict[str, Tree]
+    end: dict[str, Tree]
+    update: dict[str, Tree]
+    measures: dict[str, MeasureData]
+    clock: NotRequired[Clock]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -114,7 +142,7 @@ class Measure:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Programme:
-    factors: tuple[Any, ...]  # scalar trees
+    factors: tuple[Tree, ...]  # scalars
     coefficients: tuple[Coefficient, ...]
     server: Mapping[str, Linear]
     client: Mapping[str, Linear]
@@ -124,7 +152,7 @@ class Programme:
     ops: frozenset[str]
     coin: int = -1  # the chance of a coin that is tossed in every round, by its place in `coefficients`; -1: no coin
     steps: bool = False  # whether t counts local steps over all rounds
-    first: Any = 0  # local steps of the first round, a tree of E; 0: E
+    first: Tree = 0  # local steps of the first round, a tree of E; 0: E
 
     def linear(self, prox: bool) -> bool:
         """Whether all rules are affine where gradients are (and proximal points, if `prox`), all atoms quadratic."""
@@ -142,36 +170,42 @@ class Programme:
             yield from block.values()
 
 
-def _count(tree: Any, E: int) -> int:
+def _count(tree: Tree, E: int) -> int:
     """A sum or product of whole numbers and E."""
     if not isinstance(tree, list):
         return E if tree == "E" else int(tree)
-    op, *args = cast("list[Any]", tree)
-    return {"+": sum, "*": prod, "min": min, "max": max}[op](_count(arg, E) for arg in args)
+    op, *args = tree
+    return {"+": sum, "*": prod, "min": min, "max": max}[str(op)](_count(arg, E) for arg in args)
 
 
-def programme(method: Mapping[str, Any]) -> Programme:
+def programme(method: Mapping[str, object]) -> Programme:
     """A method's JSON, read; equal ones are read once."""
     return _programme(json.dumps(method))
 
 
 @lru_cache(maxsize=256)
 def _programme(text: str) -> Programme:
-    method, reader = json.loads(text), _Reader()
+    method: MethodData = json.loads(text)
+    reader = _Reader()
 
-    def block(name: str) -> dict[str, Linear]:
-        return {target: reader.linear(rule) for target, rule in method[name].items()}
+    def block(rules: Mapping[str, Tree]) -> dict[str, Linear]:
+        return {target: reader.linear(rule) for target, rule in rules.items()}
 
-    blocks = {name: block(name) for name in ("server", "client", *PHASES)}
+    server, client = block(method["server"]), block(method["client"])
+    phases = {
+        "begin": block(method["begin"]),
+        "local": block(method["local"]),
+        "end": block(method["end"]),
+        "update": block(method["update"]),
+    }
     measures = {name: reader.measure(raw) for name, raw in method["measures"].items()}
     kept = (*method["server"], *(name for name in method["client"] if name not in method["begin"]))
     ops = frozenset(operation.op for operation in reader.operations.values())
-    phases = {phase: blocks[phase] for phase in PHASES}
     return Programme(
         tuple(reader.trees),
         tuple(reader.coefficients),
-        blocks["server"],
-        blocks["client"],
+        server,
+        client,
         phases,
         measures,
         kept,
@@ -185,15 +219,15 @@ def _programme(text: str) -> Programme:
 @dataclass(frozen=True, slots=True, eq=False)
 class _Reader:
     factors: dict[str, int] = field(default_factory=dict[str, int])
-    trees: list[Any] = field(default_factory=list[Any])
+    trees: list[Tree] = field(default_factory=list[Tree])
     coefficients: dict[Coefficient, int] = field(default_factory=dict[Coefficient, int])
-    operations: dict[Any, Operation] = field(default_factory=dict[Any, Operation])
+    operations: dict[object, Operation] = field(default_factory=dict[object, Operation])
     weighings: dict[str, Weights] = field(default_factory=dict[str, Weights])
 
     def place(self, coefficient: Coefficient) -> int:
         return self.coefficients.setdefault(coefficient, len(self.coefficients))
 
-    def coefficient(self, tree: Any) -> Coefficient:
+    def coefficient(self, tree: Tree) -> Coefficient:
         if isinstance(tree, int):
             return ((Fraction(tree), ()),)
         if isinstance(tree, str) and (tree[0].isdigit() or tree[0] == "-"):
@@ -204,18 +238,18 @@ class _Reader:
             self.trees.append(tree)
         return ((Fraction(1), (self.factors[key],)),)
 
-    def linear(self, rule: Any) -> Linear:
+    def linear(self, rule: Tree) -> Linear:
         terms: dict[Operation, Coefficient] = {}
         for coefficient, operation in self.terms(rule):
             terms[operation] = added(terms.get(operation, ()), coefficient)
         left = [(self.place(coefficient), operation) for operation, coefficient in terms.items() if coefficient]
         return Linear(tuple(left or [(self.place(ONE), self.operation("zero"))]))
 
-    def terms(self, rule: Any) -> Iterator[tuple[Coefficient, Operation]]:
+    def terms(self, rule: Tree) -> Iterator[tuple[Coefficient, Operation]]:
         if isinstance(rule, str):
             yield ONE, self.operation("name", rule)
             return
-        op, *args = rule
+        op, args = _parted(rule)
         if op == "+":
             for arg in args:
                 yield from self.terms(arg)
@@ -224,7 +258,7 @@ class _Reader:
             for coefficient, operation in self.terms(args[1]):
                 yield times(factor, coefficient), operation
         elif op == "point":
-            yield ONE, self.operation(op, args[0])
+            yield ONE, self.operation(op, str(args[0]))
         elif op in SCALED:
             yield ONE, self.operation(op, "", [args[1]], [args[0]])
         elif op == "weighted":
@@ -233,7 +267,12 @@ class _Reader:
             yield ONE, self.operation(op, "", args)
 
     def operation(
-        self, op: str, name: str = "", args: Any = (), scalars: Any = (), weights: Weights | None = None
+        self,
+        op: str,
+        name: str = "",
+        args: Sequence[Tree] = (),
+        scalars: Sequence[Tree] = (),
+        weights: Weights | None = None,
     ) -> Operation:
         vectors = tuple(self.linear(arg) for arg in args)
         factors = tuple(self.place(self.coefficient(scalar)) for scalar in scalars)
@@ -244,22 +283,22 @@ class _Reader:
             self.operations[key] = Operation(op, name, vectors, factors, inside or op in NOISE, curved, weights)
         return self.operations[key]
 
-    def weights(self, raw: Any) -> Weights:
+    def weights(self, raw: Tree) -> Weights:
         key = json.dumps(raw)
         if key not in self.weighings:
-            op, *args = raw
+            op, args = _parted(raw)
             if op == "in_turn":
                 self.weighings[key] = Weights(op, inside=self.weights(args[0]))
             else:
                 scalar = self.place(self.coefficient(args[1])) if len(args) > 1 else -1
-                self.weighings[key] = Weights(op, self.number(args[0]) if args else (), scalar)
+                self.weighings[key] = Weights(op, self.number(_pairs(args[0])) if args else (), scalar)
         return self.weighings[key]
 
-    def number(self, raw: Any) -> Number:
+    def number(self, pairs: Sequence[Sequence[Tree]]) -> Number:
         """A sum of atoms, none of them a value of f."""
-        return tuple((self.place(c), atom) for c, atom in self.from_own_minimum(raw))
+        return tuple((self.place(c), atom) for c, atom in self.from_own_minimum(pairs))
 
-    def measure(self, raw: Mapping[str, Any]) -> Measure:
+    def measure(self, raw: MeasureData) -> Measure:
         terms = self.from_own_minimum(raw["terms"])
         values, stars, shifted = (_total(terms, op) for op in ("f", "f_star", "F"))
         if shifted:  # values of F count from a point
@@ -272,14 +311,14 @@ class _Reader:
         law, span = raw.get("over", ("", ""))
         return Measure(tuple(raw["at"]), tuple(kept), self.place(stars), law, span == "rounds")
 
-    def from_own_minimum(self, raw: Any) -> list[tuple[Coefficient, Atom]]:
+    def from_own_minimum(self, pairs: Sequence[Sequence[Tree]]) -> list[tuple[Coefficient, Atom]]:
         """Terms; where f_i_star stands, values of f_i count from it, so that they do not cancel near it."""
-        text = json.dumps(raw)
-        if '["f_i_star"]' not in text or any(_around(atom)[-1][0] not in ("f_i", "f_i_star") for _, atom in raw):
-            return [(self.coefficient(factor), self.atom(atom)) for factor, atom in raw]
+        text = json.dumps(pairs)
+        if '["f_i_star"]' not in text or any(_around(atom)[-1][0] not in ("f_i", "f_i_star") for _, atom in pairs):
+            return [(self.coefficient(factor), self.atom(atom)) for factor, atom in pairs]
         sums: dict[str, Coefficient] = {}
         kept: list[tuple[Coefficient, Atom]] = []
-        for factor, atom in raw:
+        for factor, atom in pairs:
             *around, innermost = _around(atom)
             coefficient, key = self.coefficient(factor), json.dumps(around)
             sums[key] = added(sums.get(key, ()), coefficient)
@@ -289,8 +328,8 @@ class _Reader:
             raise ValueError("got values of f_i beside f_i_star, expected their difference")
         return kept
 
-    def atom(self, raw: Any) -> Atom:
-        op, *args = raw
+    def atom(self, raw: Tree) -> Atom:
+        op, args = _parted(raw)
         match op:
             case "mean":
                 return Atom(op, inside=self.atom(args[0]))
@@ -299,25 +338,45 @@ class _Reader:
             case "weight":
                 return Atom(op, weights=self.weights(args[0]))
             case "ratio" | "smaller":
-                return Atom(op, parts=tuple(self.number(arg) for arg in args), settled=not _names_in(args[1]))
+                parts = [_pairs(arg) for arg in args]
+                return Atom(op, parts=tuple(map(self.number, parts)), settled=not _names_in(parts[1]))
             case _:
                 return Atom(op, tuple(self.linear(arg) for arg in args))
 
 
-def _around(atom: Any) -> list[Any]:
+def _listed(tree: Tree) -> list[Tree]:
+    """A tree that has to be a list."""
+    if not isinstance(tree, list):
+        raise ValueError(f"got {tree!r}, expected an operation and what it is applied to")
+    return tree
+
+
+def _parted(tree: Tree) -> tuple[str, list[Tree]]:
+    """An operation, and what it is applied to."""
+    op, *args = _listed(tree)
+    return str(op), args
+
+
+def _pairs(number: Tree) -> list[list[Tree]]:
+    """A sum as pairs of a scalar and an atom."""
+    return [_listed(pair) for pair in _listed(number)]
+
+
+def _around(atom: Tree) -> list[list[Tree]]:
     """The means around an atom, without what they are of, and the atom inside them."""
-    if atom[0] in ("mean", "weighted"):
-        return [atom[:-1], *_around(atom[-1])]
-    return [atom]
+    parts = _listed(atom)
+    return [parts[:-1], *_around(parts[-1])] if parts[0] in ("mean", "weighted") else [parts]
 
 
-def _renamed(atom: Any) -> Any:
-    return [*atom[:-1], _renamed(atom[-1])] if atom[0] in ("mean", "weighted") else ["excess", *atom[1:]]
+def _renamed(atom: Tree) -> Tree:
+    """Values of f_i in an atom as what they exceed f_i_star by."""
+    parts = _listed(atom)
+    return [*parts[:-1], _renamed(parts[-1])] if parts[0] in ("mean", "weighted") else ["excess", *parts[1:]]
 
 
-def _names_in(raw: Any) -> bool:
+def _names_in(pairs: Sequence[Sequence[Tree]]) -> bool:
     """Whether a number reads a vector of the run."""
-    vectors = [arg for _, atom in raw for arg in _around(atom)[-1][1:]]
+    vectors = [arg for _, atom in pairs for arg in _around(atom)[-1][1:]]
     constants = ("w_star", "start", "zero", "w_i_star")
     return not all(isinstance(v, list) and v[0] in constants for v in vectors)
 

@@ -5,7 +5,6 @@ only moments are asked for, their powers (`moments`).
 """
 
 from collections.abc import Mapping
-from typing import Any
 
 from ..arrays.array_checks import fail, quiet
 from ..losses.quadratics import Quadratics
@@ -24,7 +23,7 @@ __all__ = ["Measured", "Setup", "State", "paths_needed", "resumed", "run", "walk
 TIMELESS = frozenset((*LINEAR, "grad", "prox", "sampled", "w_i_star"))  # do not look at the round but by coefficients
 
 
-def run(method: Mapping[str, Any], setup: Setup) -> Measured:
+def run(method: Mapping[str, object], setup: Setup) -> Measured:
     """The method's measures: (n, T + 1), (n, T + 1, C), (n, T, E + 1) or (n, T, E + 1, C); (n,) of a whole run.
 
     One more axis, C or d, where a measure looks at another client or at a coordinate.
@@ -46,14 +45,14 @@ def run(method: Mapping[str, Any], setup: Setup) -> Measured:
         return Mapped(scope).measures() if whole is None else Forwarded(scope, whole).measures()
 
 
-def walked(method: Mapping[str, Any], setup: Setup) -> Measured:
+def walked(method: Mapping[str, object], setup: Setup) -> Measured:
     """The method's measures, as of `run`, with every step of every round taken."""
     scope = scope_of(method, setup)
     with quiet(scope.xp):
         return walk(scope)
 
 
-def resumed(method: Mapping[str, Any], setup: Setup, state: State | None) -> tuple[Measured, State]:
+def resumed(method: Mapping[str, object], setup: Setup, state: State | None) -> tuple[Measured, State]:
     """The measures of a run with one outcome that goes on from the state where another one ended, and its own end."""
     scope = scope_of(method, setup)
     if scope.rules.steps or not _alone(scope):

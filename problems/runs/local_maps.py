@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
-from typing import Any
 
 import numpy as np
 
@@ -30,7 +29,7 @@ from .compiled_method import ONE, Coefficient, Linear, Operation, Programme, add
 
 Key = tuple[str, int, bool]  # a vector of the state, or "" for b_i; the power of A_i before it; whether S_i is
 Form = dict[Key, Coefficient]
-Evaluated = Callable[[Coefficient], Any]  # a number, or (n or 1,)
+Evaluated = Callable[[Coefficient], Array]  # a number, or (n or 1,)
 MINUS: Coefficient = ((Fraction(-1), ()),)
 AHEAD = 64  # rounds that are advanced together
 FEW = 16  # rounds that are taken one by one
@@ -166,7 +165,7 @@ def geometric(N: Array, E: int) -> Array:
     return total
 
 
-def _raised(xp: Namespace, x: Array, times: Any) -> Array:
+def _raised(xp: Namespace, x: Array, times: Array) -> Array:
     """x + times I, of an x that nobody else holds: on the diagonal of NumPy's own arrays it is written in place."""
     if type(x) is not np.ndarray:
         return add_identity(xp, x, times)
@@ -175,12 +174,12 @@ def _raised(xp: Namespace, x: Array, times: Any) -> Array:
     return x
 
 
-def _wide(x: Any, axes: int) -> Any:
+def _wide(x: Array, axes: int) -> Array:
     """A number, or (n or 1,), against (n, C, ...)."""
     return x if isinstance(x, float) else x[(..., *(None,) * axes)]
 
 
-def polynomial(xp: Namespace, A: Array, slope: Sequence[Any]) -> Array:
+def polynomial(xp: Namespace, A: Array, slope: Sequence[Array]) -> Array:
     """N_i (.., C, d, d)."""
     total, power = _wide(slope[1], 3) * A if len(slope) > 1 else xp.zeros_like(A), A
     for coefficient in slope[2:]:
@@ -205,8 +204,8 @@ def server_map(
         offset = xp.zeros((n, d), dtype=xp.float64)
         for (source, *_), coefficient in one.own[target].items():
             blocks[source] = blocks[source] + _wide(number(coefficient), 2) * eye
-        for (source, *rest), coefficient in one.mean[target].items():
-            total = sums[(source == "", *rest)]
+        for (source, power, stepped), coefficient in one.mean[target].items():
+            total = sums[source == "", power, stepped]
             if source:
                 blocks[source] = blocks[source] + _wide(number(coefficient), 2) * total
             else:
@@ -218,11 +217,11 @@ def server_map(
 
 def _sums(
     xp: Namespace, problem: Quadratics, wanted: set[tuple[bool, int, bool]], one: Round, number: Evaluated, E: int
-) -> dict[Any, Array]:
+) -> dict[tuple[bool, int, bool], Array]:
     """sum_i p_i S_i A_i^power, or the same times b_i, with or without S_i: (.., d, d) or (.., d)."""
     slope = [number(coefficient) for coefficient in one.slope]
     uniform = all_true(xp, problem.p == problem.p[..., :1])  # then p_i comes out of the sum
-    sums: dict[Any, Array] = {}
+    sums: dict[tuple[bool, int, bool], Array] = {}
     for clients in _client_blocks(problem):
         A, b = problem.A[..., clients, :, :], problem.b[..., clients, :]
         weights = xp.ones_like(problem.p[..., clients]) if uniform else problem.p[..., clients]
@@ -289,7 +288,7 @@ class Stepper:
     values: Array = None  # (d, rows): eigenvalues, where B (d, d, rows) are the eigenvectors instead
 
     @staticmethod
-    def of(problem: Quadratics, slope: Sequence[Any], n: int, E: int, rounds: int) -> "Stepper":
+    def of(problem: Quadratics, slope: Sequence[Array], n: int, E: int, rounds: int) -> "Stepper":
         """For so many rounds of E steps: where those are many, each step is taken along the eigenvectors."""
         xp, d = namespace(problem.A), problem.d
         each = add_identity(xp, polynomial(xp, problem.A, slope), 1.0)

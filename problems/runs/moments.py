@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import isqrt
-from typing import Any
 
 from ..arrays.array_checks import Array, Namespace, matvec, summed
 from ..losses.quadratics import Quadratics
@@ -11,9 +10,9 @@ from .affine_rounds import Mapped
 from .all_paths import AllPaths
 from .compiled_method import ONE, Atom, Linear, Measure
 from .recorder import Expectations
-from .rule_values import Scope, initial
+from .rule_values import Scope
 from .setup import ROUNDS, Measured, Place, State, draws
-from .walk import by_rounds
+from .walk import by_rounds, initial
 
 ROUNDING = 1e-13  # of the terms of a sum
 
@@ -89,7 +88,7 @@ class Moments:
             lack, sums = 0 * fall, setup.E * one
         else:
             lack, sums = self.powers(fall, setup.E) if picked else (self.lack(fall, setup.E), None)
-        update: Any = 0.0
+        update: Array = 0.0
         for counts, chance in draws(setup.problem.C, *(setup.sampling or ("without_replacement", setup.problem.C))):
             drawn = xp.asarray([counts], dtype=xp.float64)
             state = self.carried(self.carried(within, "end", counts=drawn), "update", counts=drawn)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
 from ..arrays.array_checks import Array, quiet
 from .all_paths import AllPaths
@@ -73,7 +72,7 @@ class Vectors(Recorder):
 
 
 def follow(
-    method: Mapping[str, Any],
+    method: Mapping[str, object],
     setup: Setup,
     noise: Callable[[int, int], Array],
     participants: Callable[[int], Array],

@@ -6,14 +6,13 @@ largest curvature, so that a x - g grad(x) widens a ball by max |a - g h| over t
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 from ..arrays.array_checks import Array, fail, matvec, norm2
 from .compiled_method import Linear, Measure, Operation, Programme
 from .recorder import RoundByRound
-from .rule_values import initial, scope_of
+from .rule_values import scope_of
 from .setup import Place, Setup, State
-from .walk import Ends, Law, by_rounds
+from .walk import Ends, Law, by_rounds, initial
 
 BOUNDED = frozenset(("name", "start", "zero", "w_star", "grad", "noisy", "mean", "neighbours"))
 
@@ -25,7 +24,7 @@ def bounded(rules: Programme, name: str) -> bool:
     return rules.ops <= BOUNDED and simple and measure.terms[0][1].op in ("norm2", "f")
 
 
-def reach(method: Mapping[str, Any], setup: Setup, low: Array, high: Array) -> dict[str, Array]:
+def reach(method: Mapping[str, object], setup: Setup, low: Array, high: Array) -> dict[str, Array]:
     """Bounds on the measures (shapes as of `run`) for curvatures between low and high (n,), where they are known."""
     scope = scope_of(method, replace(setup, v=None))
     law = Balls(scope, v=setup.v, low=low[:, None], high=high[:, None])
@@ -40,7 +39,7 @@ def reach(method: Mapping[str, Any], setup: Setup, low: Array, high: Array) -> d
 class Ball(Place):
     """A place without noise, and how far every vector can be from it with noise: (n, 1 or C) each."""
 
-    radius: State = field(default_factory=dict[str, Any])
+    radius: State = field(default_factory=dict[str, Array])
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -95,7 +94,7 @@ class Balls(Law):
         coefficient, inside = operation.args[0].terms[0]
         return inside.op == "name" and self.scope.coefficients[coefficient] == 1.0
 
-    def parts(self, rule: Linear, place: Place, factor: Any) -> Iterator[tuple[Any, Operation | None]]:
+    def parts(self, rule: Linear, place: Place, factor: Array) -> Iterator[tuple[Array, Operation | None]]:
         """The terms with their coefficients (n, 1), what stands below `noisy` among them; None is the noise itself."""
         for index, operation in rule.terms:
             here = place.at(self.scope.coefficients[index])

@@ -1,8 +1,7 @@
 """What is kept of a run: means round by round, measures of the whole run, or, of one outcome, many rounds at a time."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 from ..arrays.array_checks import Array, Namespace, norm2, spread_to
 from .all_paths import AllPaths, expectation
@@ -15,7 +14,7 @@ SCRATCH = 1 << 16  # numbers in the local iterates that are taken together, unle
 Values = dict[str, list[Array]]  # of every measure, one array for each round, step or block
 
 
-def lists(names: Mapping[str, Any]) -> Values:
+def lists(names: Iterable[str]) -> Values:
     return {name: [] for name in names}
 
 
@@ -121,8 +120,8 @@ class Whole:
 
     law: AllPaths
     measures: Mapping[str, Measure]
-    total: dict[str, Array] = field(default_factory=dict[str, Any])
-    here: dict[str, Array] = field(default_factory=dict[str, Any])  # of a round that may be picked, in this round
+    total: dict[str, Array] = field(default_factory=dict[str, Array])
+    here: dict[str, Array] = field(default_factory=dict[str, Array])  # of a round that may be picked, in this round
 
     def between(self, place: Place) -> None:
         for name, measure in self.measures.items():

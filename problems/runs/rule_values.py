@@ -3,7 +3,7 @@
 Nothing is written in place, so any array library will do.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
@@ -44,11 +44,11 @@ class Scope:
     xp: Namespace
     rules: Programme
     setup: Setup
-    factors: list[Any]
-    coefficients: list[Any]
+    factors: list[Array]
+    coefficients: list[Array]
     columns: int = 0
     axes: int = 1
-    constants: dict[Any, Any] = field(default_factory=dict[Any, Any])
+    constants: dict[Hashable, Any] = field(default_factory=dict[Hashable, Any])
 
     @property
     def steady(self) -> bool:
@@ -63,7 +63,7 @@ class Scope:
     def of_rounds(self, first: int, stop: int, times: int = 1) -> "Scope":
         """With the coefficients of some rounds, so many times; after the last one they are as in it."""
 
-        def cut(x: Any) -> Any:
+        def cut(x: Array) -> Array:
             if isinstance(x, float) or x.shape[0] == 1:
                 return x
             T = x.shape[0]
@@ -189,7 +189,7 @@ class Scope:
         number = place.t if self.rules.steps else place.t * self.setup.E + place.k
         return self.setup.v is None or (steps is not None and number not in steps)
 
-    def fresh(self, op: str, kick: Any) -> Array:
+    def fresh(self, op: str, kick: Array) -> Array:
         """The first or the second draw of a step's noise."""
         if isinstance(kick, tuple):
             return cast("tuple[Array, ...]", kick)[op == "again"]
@@ -259,14 +259,14 @@ class Scope:
         """An atom without noise per outcome, (S, n, 1 or C)."""
         return self.number(atom.op, [self.linear(arg, place) for arg in atom.args])
 
-    def here(self, index: int, place: Place) -> Any:
+    def here(self, index: int, place: Place) -> Array:
         """A coefficient as it multiplies numbers (.., n, c)."""
         coefficient = place.at(self.coefficients[index])
         return coefficient if isinstance(coefficient, float) else coefficient[..., 0]
 
     def total(self, number: Number, place: Place, leaf: Callable[[Atom, Place], Array]) -> Array:
         """A number per outcome, (S, n, 1 or C); `leaf` values the atoms that are no means or ratios."""
-        total: Any = None
+        total: Array = None
         for index, atom in number:
             x = self.here(index, place) * self.valued(atom, place, leaf)
             total = x if total is None else total + x
@@ -319,7 +319,7 @@ class Scope:
             self.constants[key] = self.column(x[None, ...], 0) if self.columns else x[None, ...]
         return self.constants[key]
 
-    def on_device(self, name: str, rows: Callable[[], Any]) -> Array:
+    def on_device(self, name: str, rows: Callable[[], object]) -> Array:
         """Numbers of the host, brought to the device once."""
         if name not in self.constants:
             self.constants[name] = self.xp.asarray(rows(), dtype=self.xp.float64)
@@ -378,7 +378,7 @@ class Scope:
 
     def sum(self, terms: Terms, vectors: Sequence[Array], place: Place, stays: frozenset[int]) -> Array:
         """Coefficients times vectors, added in their order; those at `stays` are the same in all steps of a round."""
-        total: Any = None
+        total: Array = None
         fresh = False  # whether nothing else holds the total
         for index, at in terms:
             x, coefficient = vectors[at], self.coefficients[index]
@@ -462,7 +462,7 @@ class Scope:
             each = [self.measure(rest, place.moved(values={}, last=last), expected) for last in range(size)]
             return self.xp.stack(each, axis=-1)
 
-        total: Any = None
+        total: Array = None
         for index, atom in measure.terms:
             x = self.here(index, place) * self.mean_over(atom, place, measure.own, expected)
             total = x if total is None else total + x
@@ -485,19 +485,9 @@ class Scope:
         return v[None, ...] if self.setup.shared else xp.eye(v.shape[-2], dtype=xp.float64)[:, None, :, None] * v
 
 
-def scope_of(method: Mapping[str, Any] | Programme, setup: Setup) -> Scope:
+def scope_of(method: Mapping[str, object] | Programme, setup: Setup) -> Scope:
     """A method's rules, from its JSON or read already, on the problem of a run."""
     xp, rules = namespace(setup.start), method if isinstance(method, Programme) else programme(method)
     values = factors(xp, rules, setup)
     coefficients = [evaluated(values, coefficient) for coefficient in rules.coefficients]
     return Scope(xp, rules, setup, values, [single(xp, x) for x in coefficients])
-
-
-def initial(scope: Scope) -> State:
-    state: State = {}
-    for whose, rules in (("server", scope.rules.server), ("client", scope.rules.client)):
-        place = Place(dict(state), 0, 0)
-        values = {name: scope.linear(rule, place) for name, rule in rules.items()}
-        state |= values if whose == "server" else {name: scope.wide(x) for name, x in values.items()}
-    n = scope.setup.start.shape[0]
-    return {name: spread_to(scope.xp, x, (1, n, *x.shape[-2:])) for name, x in state.items()}

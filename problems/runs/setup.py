@@ -12,11 +12,12 @@ from typing import Any, Self
 
 from ..arrays.array_checks import Array, Namespace, is_numpy, namespace
 from ..losses.regularised import Regulariser
-from .compiled_method import Coefficient, Programme
+from .compiled_method import Coefficient, Operation, Programme, Tree, Weights
 
 ROUNDS, ENDS = -1, -2  # in place of a round: all of them; all and the end of the last
 State = dict[str, Array]
 Measured = dict[str, Array]
+Computed = dict[Operation | Weights | str, Array]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -25,7 +26,7 @@ class Setup:
 
     problem: Any  # Quadratics, Piecewise, Wells, ...: value, grad, gap_from, optimum, p, C, d
     start: Array  # (n, d)
-    scalar: Callable[[Any], Array]  # a tree -> an array that broadcasts to (n, T, E)
+    scalar: Callable[[Tree], Array]  # a tree -> an array that broadcasts to (n, T, E)
     E: int
     T: int
     v: Array = None  # (n, C, d): noise s v_i with a fair sign s per step
@@ -60,7 +61,7 @@ class Setup:
         """A run without noise and sampling, restricted to some of its instances."""
         g = self.regulariser
 
-        def scalar(tree: Any) -> Array:
+        def scalar(tree: Tree) -> Array:
             x = self.scalar(tree)
             return x if x.shape[0] == 1 else x[rows, ...]
 
@@ -100,18 +101,20 @@ class Place:
     state: State
     t: int  # or ROUNDS, ENDS
     k: int
-    kick: Any = None  # (.., draws of the step times C, d), or one such array per draw
+    kick: Array = None  # (.., draws of the step times C, d), or one such array per draw
     rough: Array = None  # (.., C, d): what is on the diagonal of the Hessians' noise
     counts: Array = None  # (S, C)
     heads: Array = None  # (S, n or 1): 1 or 0 by the side of this round's coin
-    batch: Any = None  # (S, C): which minibatch each client drew, on the host
-    values: dict[Any, Array] = field(default_factory=dict[Any, Array])  # of operations and weights, once computed
+    batch: Array = None  # (S, C): which minibatch each client drew, on the host
+    values: Computed = field(
+        default_factory=dict[Operation | Weights | str, Array]
+    )  # of operations and weights, once computed
     last: int = 0  # the other client, or the coordinate, that a measure looks at
     first: int = 0  # where outcomes are steps from this one on, one after the other
     chance: Array = None  # (S,) or (S, n): how probable every outcome is, where there are several
     own: State = field(default_factory=dict[str, Array])  # what clients had before the round, and keep if not drawn
 
-    def moved(self, **changes: Any) -> Self:
+    def moved(self, **changes: object) -> Self:
         """This place with some attributes changed."""
         place = object.__new__(type(self))
         place.__dict__.update(self.__dict__, **changes)
@@ -130,16 +133,16 @@ class Place:
         return namespace(rounds).concat([rounds, rounds[-1:, ...]], axis=0)
 
 
-def factors(xp: Namespace, rules: Programme, setup: Setup) -> list[Any]:
+def factors(xp: Namespace, rules: Programme, setup: Setup) -> list[Array]:
     """Every factor of the coefficients as (T or 1, E or 1, n or 1, 1, 1); axes along which it is constant are 1."""
     return [_short(xp, xp.permute_dims(setup.scalar(tree), (1, 2, 0))[..., None, None]) for tree in rules.factors]
 
 
-def evaluated(values: Sequence[Any], coefficient: Coefficient) -> Any:
+def evaluated(values: Sequence[Array], coefficient: Coefficient) -> Array:
     """A coefficient from its factors: a number, or an array like them."""
-    total: Any = 0.0
+    total: Array = 0.0
     for rational, inside in coefficient:
-        term: Any = float(rational)
+        term: Array = float(rational)
         for factor in inside:
             term = term * values[factor]
         total = total + term

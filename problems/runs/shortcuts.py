@@ -1,9 +1,8 @@
 """All local steps of a round in one, where nothing is measured between them: on quadratics, and on wide bent losses."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from math import prod
-from typing import Any
 
 import numpy as np
 
@@ -34,32 +33,40 @@ def shortcut_of(scope: Scope) -> Shortcut | None:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Begun:
+    """What rounds share while step sizes stay: coefficients, the steps, and the part of r_i that reads no vector."""
+
+    number: forward.Evaluated
+    steps: forward.Stepper
+    constant: Array
+
+
+@dataclass(slots=True, eq=False)
 class AffineSteps:
     """The local steps y <- B_i y + r_i of one round after the other; what stays the same is kept."""
 
     scope: Scope
     local: forward.Local
-    kept: dict[str, Any] = field(default_factory=dict[str, Any])
+    begun: Begun | None = None
 
     def advance(self, place: Place, before: Place) -> State:
         """The state after all steps; `before` the round began."""
         scope, setup, name = self.scope, self.scope.setup, self.local.name
         varying = any(x.shape[0] > 1 for x in scope.factors)
-        if not self.kept or varying:
-            number = self.kept["number"] = scope.number_at(place.t)
+        if self.begun is None or varying:
+            number = scope.number_at(place.t)
             slope = [number(coefficient) for coefficient in self.local.slope]
             steps = forward.Stepper.of(setup.problem, slope, setup.start.shape[0], setup.E, 1 if varying else setup.T)
-            self.kept["steps"] = steps
             shape = (*setup.start.shape[:1], *setup.problem.b.shape[-2:])
-            constant = spread_to(scope.xp, self.rest(place, lambda vector: vector == ""), shape)
-            self.kept["constant"] = steps.laid(constant)
-        moving = self.rest(place, lambda vector: vector != "")
+            constant = spread_to(scope.xp, self.rest(place, number, lambda vector: vector == ""), shape)
+            self.begun = Begun(number, steps, steps.laid(constant))
+        moving = self.rest(place, self.begun.number, lambda vector: vector != "")
         begin = scope.rules.phases["begin"]
         y = scope.linear(begin[name], before) if name in begin else place.state[name]  # one point for all, perhaps
-        y = self.kept["steps"].advance(y[0, ...], self.kept["constant"], moving, setup.E)
+        y = self.begun.steps.advance(y[0, ...], self.begun.constant, moving, setup.E)
         return place.state | {name: y[None, ...]}
 
-    def rest(self, place: Place, wanted: Callable[[str], bool]) -> Array:
+    def rest(self, place: Place, number: forward.Evaluated, wanted: Callable[[str], bool]) -> Array:
         """r_i (n, C, d), or a part of it."""
         xp, problem = self.scope.xp, self.scope.setup.problem
         total = xp.zeros((1, 1, 1), dtype=xp.float64)
@@ -68,19 +75,19 @@ class AffineSteps:
                 x = place.state[vector][0, ...] if vector else problem.b
                 for _ in range(power):
                     x = matvec(xp, problem.A, x)
-                factor = self.kept["number"](coefficient)
+                factor = number(coefficient)
                 total = total + (factor if isinstance(factor, float) else factor[:, None, None]) * x
         return total
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False)
 class BentSteps:
     """The local steps y <- keep y + slope grad f_i(y) + r_i of one round after the other, on bent losses."""
 
     scope: Scope
     name: str
     terms: Mapping[str, tuple[tuple[int, str], ...]]  # of y, of its gradient, and of what stays: coefficient and vector
-    kept: dict[str, Any] = field(default_factory=dict[str, Any])
+    steps: Callable[[Array, Array, int], Array] | None = None
 
     @staticmethod
     def of(scope: Scope) -> "BentSteps | None":
@@ -104,14 +111,15 @@ class BentSteps:
 
     def advance(self, place: Place, before: Place) -> State:
         """The state after all steps."""
-        if not self.kept or any(x.shape[0] > 1 for x in self.scope.factors):
+        steps = self.steps
+        if steps is None or any(x.shape[0] > 1 for x in self.scope.factors):
             keep, slope = (self.total(place, kind, lambda _: 1.0) for kind in ("y", "grad"))
-            self.kept["steps"] = self.scope.setup.problem.stepper(keep, slope)
+            self.steps = steps = self.scope.setup.problem.stepper(keep, slope)
         rest = self.total(place, "rest", lambda name: place.state[name][0, ...])
-        y = self.kept["steps"](place.state[self.name][0, ...], rest, self.scope.setup.E)
+        y = steps(place.state[self.name][0, ...], rest, self.scope.setup.E)
         return place.state | {self.name: y[None, ...]}
 
-    def total(self, place: Place, kind: str, vector: Callable[[str], Any]) -> Any:
+    def total(self, place: Place, kind: str, vector: Callable[[str], Array]) -> Array:
         """Coefficients of one kind, times vectors (n, c, d)."""
         terms = (place.at(self.scope.coefficients[index]) * vector(name) for index, name in self.terms[kind])
         return sum(terms, 0.0)

@@ -6,12 +6,13 @@ clients are (.., C, d), those of the server (.., 1, d).
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Any, TypedDict
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ..arrays.array_checks import Array, fail
 from ..arrays.genes import Gene, along
@@ -20,8 +21,21 @@ from ..losses.quadratics import Quadratics
 
 __all__ = ["Problem"]
 
+Numbers = Sequence[str | float | Fraction]  # as texts of rationals, too
+
 NEAR = 1e-7  # of the size of a table's points: what is one of them
 LARGE = 20_000_000  # entries of matrices whose minimiser is computed unasked
+
+
+class Point(TypedDict):
+    """One point of a table: where it is, and gradient and value there."""
+
+    x: Numbers
+    g: Numbers
+    f: str | float | Fraction
+
+
+Points = Sequence[Point]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -38,12 +52,12 @@ class Problem:
     [[0.0], [0.5], [0.75]]
     """
 
-    grad: Callable[..., Any]
+    grad: Callable[..., ArrayLike]
     clients: int
     dim: int
-    value: Callable[..., Any] | None = None
-    w_star: Any = None  # a minimiser of the weighted mean
-    weights: Any = None  # sum to 1; equal ones otherwise
+    value: Callable[..., ArrayLike] | None = None
+    w_star: ArrayLike | None = None  # a minimiser of the weighted mean
+    weights: ArrayLike | None = None  # sum to 1; equal ones otherwise
     batched: bool = False
     objective: Any = None  # the same losses as the interpreter's own, which need no loop over clients
 
@@ -57,7 +71,7 @@ class Problem:
             raise fail(f"w_star of shape {self.minimiser.shape[1:]}", f"({self.dim},)", "give one number per dimension")
 
     @staticmethod
-    def quadratic(A: Any, b: Any, weights: Any = None) -> Problem:
+    def quadratic(A: ArrayLike, b: ArrayLike, weights: ArrayLike | None = None) -> Problem:
         """Losses w'A_i w/2 - b_i'w: A (C, d, d), or its diagonals (C, d); b (C, d).
 
         >>> import fedaudit as fa
@@ -107,7 +121,9 @@ class Problem:
         return _of_objective(chosen.problem(chosen.parts(genes, p, 0 * one, curvature * one, one), p))
 
     @staticmethod
-    def table(clients: Any, weights: Any = None, w_star: Any = None) -> Problem:
+    def table(
+        clients: Sequence[Points | Mapping[str, Points]], weights: Numbers | None = None, w_star: Numbers | None = None
+    ) -> Problem:
         """Losses known at finitely many points, as certificates of worst cases have them: a list per client of points
         {"x": (d,), "g": (d,), "f": number}, or {"points": that list}. Numbers may be texts, "1/3".
 
@@ -119,8 +135,9 @@ class Problem:
         >>> float(problem.grad(0, [1.0])[0])
         0.5
         """
-        listed: list[list[Any]] = [_listed(client) for client in clients]
-        x, g = ([np.array([_floats(point[name]) for point in points]) for points in listed] for name in ("x", "g"))
+        listed = [_listed(client) for client in clients]
+        x = [np.array([_floats(point["x"]) for point in points]) for points in listed]
+        g = [np.array([_floats(point["g"]) for point in points]) for points in listed]
         f = [np.array(_floats([point["f"] for point in points])) for points in listed]
         best = None if w_star is None else _floats(w_star)
 
@@ -137,7 +154,9 @@ class Problem:
         def value(i: int, w: Array) -> Array:
             return f[i][place(i, w)]
 
-        return Problem(grad, len(listed), x[0].shape[-1], value, w_star=best, weights=weights and _floats(weights))
+        return Problem(
+            grad, len(listed), x[0].shape[-1], value, w_star=best, weights=None if weights is None else _floats(weights)
+        )
 
     @property
     def p(self) -> Array:
@@ -192,7 +211,7 @@ class UserLosses:
         """f at (.., d)."""
         return (self.p[0] * self.value(w[..., None, :])).sum(-1)
 
-    def _each(self, function: Callable[..., Any], w: Array, shape: tuple[int, ...]) -> Array:
+    def _each(self, function: Callable[..., ArrayLike], w: Array, shape: tuple[int, ...]) -> Array:
         """A function of the user at (.., C or 1, d): (.., *shape)."""
         lead = w.shape[:-2]
         rows = np.broadcast_to(w, (*lead, self.C, self.d))
@@ -243,11 +262,11 @@ def _some(gene: Gene, rng: np.random.Generator) -> Array:
             return rng.normal(size=shape)
 
 
-def _floats(numbers: Any) -> list[float]:
+def _floats(numbers: Numbers) -> list[float]:
     """Numbers, or texts of rationals."""
     return [float(Fraction(x)) for x in numbers]
 
 
-def _listed(client: Any) -> list[Any]:
+def _listed(client: Points | Mapping[str, Points]) -> list[Point]:
     """Points of a client."""
-    return list(client["points"] if hasattr(client, "keys") else client)
+    return list(client["points"] if isinstance(client, Mapping) else client)

@@ -10,9 +10,21 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
+from ..arrays.array_checks import spread_to
 from .compiled_method import Measure
-from .rule_values import Scope, initial
+from .rule_values import Scope
 from .setup import Place, Setup, State
+
+
+def initial(scope: Scope) -> State:
+    """The state before the first round, as the method's rules for the server and the clients say."""
+    state: State = {}
+    for whose, rules in (("server", scope.rules.server), ("client", scope.rules.client)):
+        place = Place(dict(state), 0, 0)
+        values = {name: scope.linear(rule, place) for name, rule in rules.items()}
+        state |= values if whose == "server" else {name: scope.wide(x) for name, x in values.items()}
+    n = scope.setup.start.shape[0]
+    return {name: spread_to(scope.xp, x, (1, n, *x.shape[-2:])) for name, x in state.items()}
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -13,8 +13,9 @@ from fedaudit.problems.losses.regularised import Regulariser
 from fedaudit.problems.runs.compiled_method import programme
 from fedaudit.problems.runs.interpreter import Setup
 from fedaudit.problems.runs.phase_list import flat
-from fedaudit.problems.runs.rule_values import Scope, initial, scope_of
+from fedaudit.problems.runs.rule_values import Scope, scope_of
 from fedaudit.problems.runs.setup import Place
+from fedaudit.problems.runs.walk import initial
 
 METHOD = PROPOSED.data(tree, {"vstep2"})
 

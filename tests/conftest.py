@@ -21,7 +21,8 @@ from typing import IO, Any
 
 import pytest
 from hypothesis import settings
-from marks import examples
+from marks import KEPT, examples
+from places import ROOT
 
 HOME = tempfile.TemporaryDirectory(prefix="fedaudit-tests-")
 os.environ.update(XDG_STATE_HOME=HOME.name, XDG_CACHE_HOME=HOME.name)
@@ -111,6 +112,17 @@ def shared_kernel(request: Any, kernel_process: Any) -> Iterator[None]:
             for module in ("certify.command", "certify.standing"):
                 patched.setattr(f"fedaudit.verify.{module}.Checker", lambda *_: nullcontext(kernel_process))
         yield
+
+
+@pytest.fixture(scope="session")
+def kept(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where proofs are looked for, and kept for the other processes of this session if none were given."""
+    if KEPT:
+        return ROOT / KEPT
+    base = tmp_path_factory.getbasetemp()
+    folder = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "proofs"
+    folder.mkdir(exist_ok=True)
+    return folder
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:

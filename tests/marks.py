@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 THOROUGH = os.environ.get("FEDAUDIT_THOROUGH") == "1"  # as `make test-slow` sets it
+KEPT = os.environ.get("FEDAUDIT_PROOFS")  # a folder of proofs, as an audit writes it
 
 
 def slow(reason: str) -> pytest.MarkDecorator:

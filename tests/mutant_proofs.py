@@ -37,6 +37,7 @@ MOST = 40_000_000  # operations of one mutant: what takes more is refused
 EFFORT = Effort(runs=16, evaluations=10**9, places=6)  # for what was changed
 OTHERS = Effort(runs=16, evaluations=256, places=2)  # for all judgements of a file of which not one alone was changed
 OFTEN = 40  # changes inside judgements to one of the claim, which takes the check of the whole file
+BESIDES = ("cites", "letters", "names", "frame", "quantities")  # what a file says beside its claim and judgements
 SEVERAL = 20  # one mutant in so many has several changes at once
 GROUPS = (
     RELATIONS, tuple(proof.RULES), (*DOMAINS[:5], "client"), ("+", "*", "min", "max"), ("exp", "log", "abs", "erf"),
@@ -174,15 +175,22 @@ class Original:
     def accepts(self, change: Sequence[Change], *, whole: bool = False) -> bool:
         """Whether the kernel accepts the file after all; `whole`: asked for the whole file, which takes longer."""
         try:
-            mutant = _changed(self.file, change)
-            within = all(one.place[0] == "judgements" and len(one.place) > 1 for one in change)
-            if whole or not within or self.context.claim.setting == "order":
-                proof.check(mutant, self.accepted, MOST)
-            else:
-                self._judge(change, mutant)
+            self.check(change, whole=whole)
         except (Malformed, Rejected):
             return False
         return True
+
+    def check(self, change: Sequence[Change], *, whole: bool = False) -> None:
+        """Raises what the kernel raises of the changed file, which reads only what the change can matter to."""
+        mutant = _changed(self.file, change)
+        if not whole and all(one.place[0] in BESIDES for one in change):
+            with metered(MOST):  # the claim is as it was; where the context is too, so may be what rests on it
+                proof.context_of(Node(mutant, "proof").mapping(), self.context.claim, self.accepted)
+        within = all(one.place[0] == "judgements" and len(one.place) > 1 for one in change)
+        if whole or not within or self.context.claim.setting == "order":
+            proof.check(mutant, self.accepted, MOST)
+        else:
+            self._judge(change, mutant)
 
     def runs(self) -> Runs:
         """Exact runs of its claim, drawn when a mutant is first accepted."""

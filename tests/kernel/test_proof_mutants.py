@@ -9,16 +9,15 @@ audit's folder are taken where it is named, FEDAUDIT_PROOFS=audit/proofs: the ke
 from __future__ import annotations
 
 import json
-import os
 from collections import Counter
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 
 import pytest
-from marks import slow
+from marks import KEPT, slow
 from mutant_proofs import Log, Original, changes, chosen
 from mutant_proofs import judged as judged_files
-from places import ROOT
 from proof_mutants import judged, mutants, proved
 from test_fact_proofs import PROOFS, writer
 
@@ -32,7 +31,6 @@ from fedaudit.verify.results.file_names import slug
 KNOWN = catalogue()
 Record = Callable[[str, object], None]
 FEW, MANY = 12, 660  # mutants of one file: more than 100,000 of all, in minutes
-KEPT = os.environ.get("FEDAUDIT_PROOFS")  # a folder of proofs, as an audit writes it
 RUNS = ("buttaci/lem4.1", "buttaci/lemB.1-kappa")  # proof files of these in the fast tests
 
 
@@ -65,17 +63,7 @@ def fact(name: str) -> Original:
     return Original.of(written.file, {})
 
 
-@pytest.fixture(scope="session")
-def kept(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Where proofs are looked for, and kept for the other processes of this session if none were given."""
-    if KEPT:
-        return ROOT / KEPT
-    base = tmp_path_factory.getbasetemp()
-    folder = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "proofs"
-    folder.mkdir(exist_ok=True)
-    return folder
-
-
+@cache
 def filed(name: str, kept: Path) -> Original | None:
     """The proof of a statement of the catalogue, if there is one: in the folder that was given, or at all."""
     if KEPT and not (kept / f"{slug(name)}.json").is_file():

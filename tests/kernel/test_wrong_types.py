@@ -13,10 +13,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from fuzz import GOLDEN, Place, entries, put, text_of, without
+from fuzz import GOLDEN, Place, entries
 from marks import THOROUGH, only
+from mutant_proofs import Change
 from test_fact_proofs import PROOFS
-from test_proof_mutants import KEPT, fact, filed
+from test_proof_mutants import fact, filed
 
 from fedaudit.bounds.catalogue.discovery import catalogue
 from fedaudit.verify import kernel
@@ -26,58 +27,62 @@ from fedaudit.verify.kernel.proofs import proof
 OF_EACH_TYPE: tuple[Any, ...] = (None, True, 1.5, "x", [], {})
 if THOROUGH:
     OF_EACH_TYPE = (*OF_EACH_TYPE, -1, "", "1/2", [[]], ["+"], {"a": 1})
+OF_NAMES = {
+    "domains", "measures", "letters", "names", "for_all", "choose", "paths", "values", "quantities", "means",
+    "client", "server", "kept", "before", "begin", "local", "end", "update",
+}  # fmt: skip
 MOST = 4_000_000  # operations: what takes more is refused
 LINE = 2_000  # characters of a refusal, at most
 
 
 def shape(place: Place) -> tuple[str, ...]:
-    """A place without its numbers in lists: places of one shape are read by the same code."""
-    return tuple(key if isinstance(key, str) else "*" for key in place)
+    """A place without its numbers in lists and without names of the file's own: those of one shape are read alike."""
+    inside = zip(("", *place), place, strict=False)
+    return tuple("*" if isinstance(key, int) or holder in OF_NAMES else key for holder, key in inside)
 
 
-def wrong(file: Any) -> Iterator[tuple[str, Any]]:
-    """The first place of each shape removed and replaced. A proof ends with the judgement that was changed."""
+def wrong(file: Any) -> Iterator[Change]:
+    """The first place of each shape removed and replaced; in judgements, the first of each rule."""
     seen = set[tuple[str, ...]]()
     for place, here in entries(file):
-        whole, rule = file, ""
-        if place[0] == "judgements" and len(place) > 1:
-            whole, rule = (
-                {**file, "judgements": file["judgements"][: place[1] + 1]},
-                file["judgements"][place[1]]["rule"],
-            )
-        if (kind := (rule, *shape(place))) in seen:
+        judged = place[0] == "judgements" and len(place) > 1
+        kind = (file["judgements"][place[1]]["rule"] if judged else "", *shape(place))
+        if kind in seen:
             continue
         seen.add(kind)
-        yield f"{text_of(place)} removed", without(whole, place)
+        yield Change(place, "dropped")
         for value in OF_EACH_TYPE:
             if value != here or type(value) is not type(here):
-                yield f"{text_of(place)} = {value!r}", put(whole, place, value)
+                yield Change(place, "put", value)
 
 
-def answered(file: Any, check: Callable[[Any], object]) -> int:
+def answered(file: Any, check: Callable[[Change], object]) -> int:
     """How many changed files are refused; an error where the answer is neither a refusal in one line nor yes."""
     refused, crashes = 0, list[str]()
-    for told, mutant in wrong(file):
+    for change in wrong(file):
         try:
-            check(mutant)
+            check(change)
         except (Malformed, Rejected) as refusal:
             refused += 1
             if not 0 < len(text := str(refusal)) <= LINE or "\n" in text:
-                crashes.append(f"{told}: a refusal of {len(text)} characters")
+                crashes.append(f"{change}: a refusal of {len(text)} characters")
         except Exception as error:
-            crashes.append(f"{told}: {type(error).__name__}: {error}")
+            crashes.append(f"{change}: {type(error).__name__}: {error}")
     assert not crashes, f"{len(crashes)}: " + "; ".join(crashes[:10])
     return refused
 
 
 @pytest.mark.parametrize("name", only(["quarter"], PROOFS, "what is read of every fact is read of one"))
 def test_a_proof_of_numbers_with_a_wrong_field_is_refused_in_words(name: str) -> None:
-    assert answered(fact(name).file, lambda mutant: proof.check(mutant, {}, MOST)) > 100
+    original = fact(name)
+    assert answered(original.file, lambda change: original.check([change])) > 100
 
 
-@pytest.fixture(scope="module")
-def kept(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return Path(KEPT) if KEPT else tmp_path_factory.mktemp("proofs")
+def test_a_rule_that_cannot_read_a_field_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+    original = fact("quarter")
+    monkeypatch.setattr(proof, "RULES", {**proof.RULES, "line": lambda *_: {}["products"]})
+    with pytest.raises(AssertionError, match="KeyError: 'products'"):
+        answered(original.file, lambda change: original.check([change]))
 
 
 @pytest.mark.parametrize(
@@ -86,12 +91,12 @@ def kept(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_a_proof_about_runs_with_a_wrong_field_is_refused_in_words(name: str, kept: Path) -> None:
     original = filed(name, kept)
     if original is not None:
-        assert answered(original.file, lambda mutant: proof.check(mutant, original.accepted, MOST)) > 100
+        assert answered(original.file, lambda change: original.check([change])) > 100
 
 
 @pytest.mark.parametrize("name", only(["yuan-lem5"], GOLDEN, "one certificate has the fields of most"))
 def test_a_certificate_with_a_wrong_field_is_refused_in_words(name: str) -> None:
-    assert answered(GOLDEN[name], lambda mutant: kernel.check(mutant, MOST)) > 100
+    assert answered(GOLDEN[name], lambda change: kernel.check(change(GOLDEN[name]), MOST)) > 100
 
 
 def test_a_method_without_measures_is_refused_where_its_claim_is_read() -> None:

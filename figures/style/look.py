@@ -8,8 +8,8 @@ import io
 import math
 import re
 import shutil
-from collections.abc import Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Generator, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from typing import Any, cast
 from xml.sax.saxutils import escape
@@ -54,6 +54,7 @@ __all__ = [
     "WORST",
     "Fitted",
     "above_axes",
+    "as_vectors",
     "bundle",
     "caption",
     "counted",
@@ -178,31 +179,41 @@ def _for_latex(figure: Figure) -> bytes:
 
 
 def _vector_graphics(figure: Figure) -> str:
-    """The figure as SVG without a background.
-
-    One renderer measures every text for the layout and draws it: `savefig` would make several, each of which parses
-    every formula again.
-    """
-    file, (width, height) = io.StringIO(), figure.get_size_inches()
+    """The figure as SVG without a background."""
+    file = io.StringIO()
     patches = [figure.patch, *(axes.patch for axes in figure.axes)]
-    shown, dpi, canvas = [patch.get_visible() for patch in patches], figure.dpi, figure.canvas
+    shown = [patch.get_visible() for patch in patches]
     for patch in patches:
         patch.set_visible(False)
+    with as_vectors(figure, file) as renderer:
+        figure.draw(cast(Any, renderer))  # it passes on what it does not draw itself
+        renderer.finalize()
+    for patch, visible in zip(patches, shown, strict=True):
+        patch.set_visible(visible)
+    _, _, conclusion = str(figure.get_label()).partition("\n")
+    said = f"</title>\n <desc>{escape(conclusion)}</desc>" if conclusion else "</title>"
+    return file.getvalue().replace("</title>", said, 1)
+
+
+@contextmanager
+def as_vectors(figure: Figure, file: io.StringIO) -> Generator[MixedModeRenderer]:
+    """Lets one renderer measure every text of a figure for its layout and draw it, as SVG.
+
+    `savefig` would make several, each of which parses every formula again.
+    """
+    (width, height), dpi, canvas = figure.get_size_inches(), figure.dpi, figure.canvas
     figure.dpi = POINTS_PER_INCH
     size = (POINTS_PER_INCH * width, POINTS_PER_INCH * height)
-    title, _, conclusion = str(figure.get_label()).partition("\n")
+    title, _, _ = str(figure.get_label()).partition("\n")
     told = {"Title": title} if title else {}
     vectors = RendererSVG(*size, file, image_dpi=RASTER_DPI, metadata={"Date": None, "Creator": None, **told})
     renderer = MixedModeRenderer(figure, width, height, RASTER_DPI, vectors)
     figure.set_canvas(_Canvas(figure, renderer))
-    figure.draw(cast(Any, renderer))  # it passes on what it does not draw itself
-    renderer.finalize()
-    for patch, visible in zip(patches, shown, strict=True):
-        patch.set_visible(visible)
-    figure.dpi = dpi
-    figure.set_canvas(canvas)
-    said = f"</title>\n <desc>{escape(conclusion)}</desc>" if conclusion else "</title>"
-    return file.getvalue().replace("</title>", said, 1)
+    try:
+        yield renderer
+    finally:
+        figure.dpi = dpi
+        figure.set_canvas(canvas)
 
 
 class _Canvas(FigureCanvasBase):

@@ -1,7 +1,9 @@
 """Figures show the data that went in, in the paper's symbols, and no text lies on another."""
 
+import io
 import math
 import re
+from contextlib import nullcontext
 from dataclasses import replace
 
 import numpy as np
@@ -17,6 +19,7 @@ from fedaudit.figures.drawing import draw, image, svg
 from fedaudit.figures.kinds import convergence, two_group
 from fedaudit.figures.style.look import (
     MOST,
+    as_vectors,
     caption,
     counted,
     formula,
@@ -84,17 +87,21 @@ def unseen(axis):
     return [label for t in ticks if not low <= t.get_loc() <= high for label in (t.label1, t.label2)]
 
 
-def overlaps(figure):
-    """Pairs of visible texts whose boxes cross by more than a pixel, after a draw of all but the pixels."""
-    canvas = FigureCanvasAgg(figure)
-    figure.draw_without_rendering()
-    hidden = {id(label) for axes in figure.axes for axis in (axes.xaxis, axes.yaxis) for label in unseen(axis)}
-    boxes = [
-        (text.get_text(), text.get_window_extent(canvas.get_renderer()))
-        for text in figure.findobj(Text)
-        if text.get_visible() and text.get_text().strip() and id(text) not in hidden
-    ]
-    whole = figure.bbox.padded(1)
+def overlaps(figure, kind="png"):
+    """Pairs of visible texts whose boxes cross by more than a pixel, and texts beyond the edge.
+
+    Renderers break lines of a title or a caption at other words: what draws this kind of file measures here too.
+    """
+    agg = FigureCanvasAgg(figure)  # the figure's canvas from here on
+    with nullcontext(agg.get_renderer()) if kind == "png" else as_vectors(figure, io.StringIO()) as renderer:
+        figure.draw_without_rendering()
+        hidden = {id(label) for axes in figure.axes for axis in (axes.xaxis, axes.yaxis) for label in unseen(axis)}
+        boxes = [
+            (text.get_text(), text.get_window_extent(renderer))
+            for text in figure.findobj(Text)
+            if text.get_visible() and text.get_text().strip() and id(text) not in hidden
+        ]
+        whole = figure.bbox.padded(1)
     outside = [said for said, b in boxes if b.x0 < whole.x0 or b.y0 < whole.y0 or b.x1 > whole.x1 or b.y1 > whole.y1]
     crossing = [
         (a, b)
@@ -105,16 +112,30 @@ def overlaps(figure):
     return outside + crossing
 
 
+@pytest.mark.parametrize("kind", ["png", "svg"])
 @pytest.mark.parametrize("name", CASES)
-def test_no_text_overlaps_or_leaves_the_figure(name):
-    assert overlaps(draw(CASES[name])) == []
+def test_no_text_overlaps_or_leaves_the_figure(name, kind):
+    assert overlaps(draw(CASES[name]), kind) == []
 
 
-def test_the_overlap_check_sees_an_overlap():
+@pytest.mark.parametrize("kind", ["png", "svg"])
+def test_the_overlap_check_sees_an_overlap(kind):
     figure = draw(CASES["upper"])
     figure.text(0.5, 0.5, "one")
     figure.text(0.5, 0.5, "other")
-    assert ("one", "other") in overlaps(figure)
+    figure.text(0.9, 0.5, "much longer than what is left")
+    found = overlaps(figure, kind)
+    assert ("one", "other") in found
+    assert "much longer than what is left" in found
+
+
+def test_a_title_that_breaks_into_more_lines_than_there_is_room_for_is_seen_in_a_written_file():
+    figure = draw(CASES["upper"])
+    svg(figure)
+    figure.set_layout_engine("none")
+    assert overlaps(figure, "svg") == []
+    figure.suptitle("a title of many words " * 12, fontsize=10, x=0.02, ha="left", wrap=True)
+    assert overlaps(figure, "svg") != []
 
 
 def test_trajectories_bounds_and_the_tightest_run_are_drawn():
@@ -191,7 +212,7 @@ def test_every_statement_makes_a_readable_figure(name):
     figure = draw(picture(statement(name), 0))
     assert len(svg(figure)) <= LARGEST
     figure.set_layout_engine("none")  # as it was written
-    assert overlaps(figure) == []
+    assert overlaps(figure, "svg") == []
 
 
 @pytest.mark.parametrize("name", [s.id for s in statements() if s.quoted])

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -34,6 +34,7 @@ class Proof:
     file: Mapping[str, Any]
     accepted: Accepted
     cited: Mapping[str, Proof]  # all that it rests on, whoever cites it
+    refused: tuple[str, ...] = ()  # what the kernel said of judgements that were worked out on the way: our faults
 
     @property
     def trusted(self) -> tuple[str, ...]:
@@ -51,6 +52,7 @@ class Unproved:
     """Why there is none: what no rule could be proposed for, or what the kernel said."""
 
     reason: str
+    refused: tuple[str, ...] = ()  # as of `Proof`
 
 
 def prove(statement: Statement, known: Mapping[str, Statement], folder: Path | None = None) -> Proof | Unproved:
@@ -119,8 +121,11 @@ def _looked_for(
             return answer
     proposal = propose(statement, known)
     if proposal.file is None:
-        return Unproved("; ".join(f"{one.kind}: {one.detail}" for one in proposal.reasons))
-    return _accepted(proposal.file, statement, known, folder, above)
+        answer = Unproved("; ".join(f"{one.kind}: {one.detail}" for one in proposal.reasons))
+    else:
+        answer = _accepted(proposal.file, statement, known, folder, above)
+    # Where proofs are kept, who is first proposes and others take what lies there: rows must not tell them apart.
+    return answer if folder else replace(answer, refused=tuple(proposal.refused))
 
 
 def _kept(statement: Statement, folder: Path | None) -> Mapping[str, Any] | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
@@ -41,7 +42,7 @@ class Proposal:
     file: Mapping[str, Any] | None
     reasons: tuple[Reason, ...] = ()
     trusted: int = 0
-    refused: Mapping[str, int] = field(default_factory=dict[str, int])  # judgements that the kernel did not take
+    refused: Mapping[str, int] = field(default_factory=dict[str, int])  # what the kernel said of judgements on the way
 
 
 def propose(statement: Statement, catalogue: Mapping[str, Statement]) -> Proposal:
@@ -52,31 +53,34 @@ def propose(statement: Statement, catalogue: Mapping[str, Statement]) -> Proposa
         except NoProof as error:
             return Proposal(None, (Reason("order", str(error)),))
     reasons: list[Reason] = []
+    refused: Counter[str] = Counter()
     for way in statement.follows_from:
         one = replace(statement, follows_from=(way,))
         if not all(c in catalogue for c in way.cites) or not derive(one, catalogue, slack=False).proved:
             continue
         try:
-            return _proposed(one, catalogue)
+            return _proposed(one, catalogue, refused)
         except NotProposed as error:
             reasons.append(Reason(error.kind, error.detail))
         except (Rejected, Malformed) as error:
             reasons.append(Reason("rejected", str(error)))
-    return Proposal(None, tuple(reasons) or (Reason("not derived", statement.id),))
+    return Proposal(None, tuple(reasons) or (Reason("not derived", statement.id),), refused=refused)
 
 
-def _proposed(statement: Statement, catalogue: Mapping[str, Statement]) -> Proposal:
+def _proposed(statement: Statement, catalogue: Mapping[str, Statement], refused: Counter[str]) -> Proposal:
     frame: dict[str, Any] = {}
     for _ in range(8):
         try:
-            return _written(statement, catalogue, frame)
+            return _written(statement, catalogue, frame, refused)
         except Enlarged as error:
             for part, values in error.more.items():
                 frame.setdefault(part, {}).update(values)
     raise NotProposed("citation", "measures without end")
 
 
-def _written(statement: Statement, catalogue: Mapping[str, Statement], more: Mapping[str, Any]) -> Proposal:
+def _written(
+    statement: Statement, catalogue: Mapping[str, Statement], more: Mapping[str, Any], refused: Counter[str]
+) -> Proposal:
     goal, argument = argued(statement, catalogue)
     claim = lower(statement).claim
     knowns = [k for k in dict.fromkeys(knowns_of(argument)) if k.kind == "shown" or isinstance(k.rule, Average)]
@@ -88,7 +92,12 @@ def _written(statement: Statement, catalogue: Mapping[str, Statement], more: Map
     file |= {"frame": frame} if frame else {}
     context = context_of(Node(file, "proof").mapping(), claim_of(statement), {})
     proposer = Proposer(
-        statement=statement, claim=claim, catalogue=catalogue, book=Notebook(context), frame=frame, spelling=spelled
+        statement=statement,
+        claim=claim,
+        catalogue=catalogue,
+        book=Notebook(context, refused=refused),
+        frame=frame,
+        spelling=spelled,
     )
     proposer.book.signs = proposer.sign
     for known in knowns:
@@ -118,4 +127,4 @@ def _written(statement: Statement, catalogue: Mapping[str, Statement], more: Map
     file["names"] = proposer.names
     file["judgements"] = proposer.book.entries
     trusted = proposer.book.rules()["trusted"]
-    return Proposal({k: v for k, v in file.items() if v}, trusted=trusted, refused=dict(proposer.book.refused))
+    return Proposal({k: v for k, v in file.items() if v}, trusted=trusted, refused=refused)

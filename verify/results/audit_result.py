@@ -143,7 +143,12 @@ class Derivation(Recorded):
         return written_ways(self.statement, self.known, self.derived.steps, cites)
 
     def _findings(self) -> tuple[str, ...]:
-        return (*self._missing(), *self.derived.texts)
+        return (*self._missing(), *self.derived.texts, *self._faults())
+
+    def _faults(self) -> tuple[str, ...]:
+        """What the maker of the tool should know: judgements of ours that the kernel did not take on the way."""
+        refused = self.proof.refused if self.proof is not None else ()
+        return tuple(f"a fault of fedaudit: the kernel refuses what was worked out, {said}" for said in refused)
 
     def _step(self, step: Decided) -> DerivedStep:
         return DerivedStep(

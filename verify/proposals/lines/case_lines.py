@@ -168,6 +168,7 @@ def _youngs(
     """2 s X <= A + s^2 B, for s of either sign: it holds because (A + s^2 B)^2 - (A - s^2 B)^2 = 4 s^2 A B."""
     forms = book.context.forms
     x, a, b = parts
+    under = book.judgements[place].under
     steps = [n for n in atoms_of(constraint(goal, forms)[1]) if operation(n) == "at" and forms.signs[n] == "positive"]
     factors = [tree_json(letter), *(["*", letter, atom_tree(step)] for step in steps[:2])]
     for s in factors:
@@ -180,8 +181,6 @@ def _youngs(
                     ["1", ["goal", "goal"]], ["2", ["goal", 1]], ["2", ["goal", 2, ["square", s]]],
                     ["4", [0, ["square", s]]], ["1", [["square", apart]]],
                 ]  # fmt: skip
-                for under in ((), book.judgements[place].under):
-                    line = book.attempt("line", says, under, (place, *places), [{"products": products}])
-                    if line is not None:
-                        yield line
-                        break
+                line = book.attempt("line", says, under, (place, *places), [{"products": products}])
+                if line is not None:
+                    yield line

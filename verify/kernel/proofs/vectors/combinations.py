@@ -87,7 +87,11 @@ class Vec:
         """This combination with the client's own vectors told apart from those of others."""
         if client != ANY and ANY in self.tags:
             raise Rejected("got what a client has at a point of another one, under a mean over that one")
-        return Vec({(name, OWN if tag == client != ALL else tag): c for (name, tag), c in self.terms.items()})
+        return self.tagged({client: OWN} if client != ALL else {})
+
+    def tagged(self, others: Mapping[str, str]) -> Vec:
+        """This combination with other tags; what then is one vector is added up."""
+        return Vec(added({(name, others.get(tag, tag)): c} for (name, tag), c in self.terms.items()))
 
     @property
     def label(self) -> str:
@@ -189,7 +193,7 @@ class Normal:
             # clients is not the mean over all in expectation.
             raise Rejected("got a mean over drawn clients of what may depend on the draw or comes later")
         self.charges.add(DRAWN)
-        return Vec({(name, SAMPLED if tag == ANY else tag): c for (name, tag), c in x.terms.items()})
+        return x.tagged({ANY: SAMPLED})  # x may hold means over the drawn clients already: |S(x - S x)|^2 is 0
 
     def under_mean(self, scalar: Scalar, over: str = "mean") -> Scalar:
         """The mean of every term; one that is a mean already is the same for all clients."""

@@ -7,12 +7,14 @@ are run on the tasks of `conform`, as they are installed. What is not installed 
 from __future__ import annotations
 
 import copy
+import importlib
 import sys
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from importlib.metadata import version
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -96,10 +98,22 @@ class Batches:
         return [(i, 0)] * self.task.batches[i]
 
 
+def without_torchvision() -> None:
+    """Puts an empty module in the place of a torchvision that cannot be imported, or was built for another torch.
+
+    FedLab imports it with its algorithms, for data sets that it would download; no algorithm calls it.
+    """
+    try:
+        importlib.import_module("torchvision")
+    except (ImportError, RuntimeError):
+        empty = ModuleType("torchvision")
+        empty.__dict__["transforms"] = empty
+        sys.modules["torchvision"] = empty
+
+
 def fedlab(name: str, server_rates: tuple[str, ...], client_rates: tuple[str, ...], sends: str = "x") -> Train:
     """A server and a trainer of FedLab; `sends`: what the server keeps besides the model."""
-    import importlib
-
+    without_torchvision()
     module = importlib.import_module(f"fedlab.contrib.algorithm.{name}")
     handler = next(v for k, v in vars(module).items() if k.lower() == f"{name}serverhandler")
     trainer_type = next(v for k, v in vars(module).items() if k.lower() == f"{name}serialclienttrainer")

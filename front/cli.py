@@ -269,7 +269,7 @@ def _check(arguments: argparse.Namespace) -> int:
 
     one_thread()
     out = None if arguments.out is None else output_path(arguments.out)
-    answer = recorded_runs.checked_run(arguments.id, arguments.run, arguments.values)
+    answer = recorded_runs.checked_run(arguments.id, arguments.run, arguments.values, arguments.at_most)
     if out is not None:
         recorded_runs.drawn(answer, out)
     if arguments.json:

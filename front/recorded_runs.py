@@ -21,37 +21,39 @@ where on it does not, and what that is due to. `condition`: the run is outside o
 `assumption`: a constant does not cover what was recorded. `chance`: the bound is about an expectation and these runs do
 not settle it. `violation`: none of these; floats decide nothing, `fedaudit hunt` looks for an exact counterexample.
 RUN is a .csv with a column for each quantity (gap, dist2, ... from t = 0 on) and a column `seed` where there are
-several runs; or a .npz or .json file with (rounds,) or (seeds, rounds) for each quantity.
+several runs; or a .npz or .json file with (rounds,) or (seeds, rounds) for each quantity, and beside them, as `conform`
+has them, y and grad (T, K, C, d), which give limits of L, mu and G, and full_grad without noise, which gives sigma's.
 examples:
   fedaudit check buttaci/thm4.1-I run.csv L=3 mu=1 alpha=1 E=2 G=5 sigma=0 S=1/2 Gamma=0
   fedaudit check buttaci/thm4.1-I run.csv L=3 mu=1 alpha=1 E=2 G=5 sigma=0 S=1/2 Gamma=0 --out run.png
   fedaudit check my_paper.py::li/thm1 runs.npz L=10 mu=1 E=5 --json
 Beside each constant: how generous it is, so that the run would still meet the bound with a better one. Of several runs
-the mean is compared, and a limit below the expectation that holds in all rounds at once (chance of error 1/1000,
-whatever their law). What a bound needs is said, with its meaning, where it is missing. Exit status 1 where it exceeds.
+the mean is compared, and limits of the expectation that hold in all rounds at once (chance of error 1/1000, whatever
+their law): one from below, and with --at-most one from above. What a bound needs is said, with its meaning, where it is
+missing. Exit status 1 where it exceeds.
 From Python, `fa.check(..., data=fa.ClientData(...))` estimates L, mu, Gamma, G and sigma from the clients' arrays.
 """
 
 
 def check_arguments(sub: argparse.ArgumentParser) -> None:
     """The command's options, but for the values."""
-    sub.usage = "fedaudit check ID RUN NAME=VALUE… [--out FILE] [--json]"
+    sub.usage = "fedaudit check ID RUN NAME=VALUE… [--at-most X] [--out FILE] [--json]"
     sub.add_argument("id", metavar="ID", help="one statement, also `my.py::id`")
     sub.add_argument("run", metavar="RUN", help="run.csv, run.npz or run.json")
+    sub.add_argument("--at-most", metavar="X", help="no run's left side can be above X (an accuracy, a clipped loss)")
     sub.add_argument("--out", metavar="FILE", help="the run over its bound, as a .png, .svg or .pdf file")
     sub.add_argument("--json", action="store_true", help="one JSON array on stdout, nothing else")
 
 
-def checked_run(identifier: str, run: str, texts: Sequence[str]) -> Checked:
+def checked_run(identifier: str, run: str, texts: Sequence[str], at_most: str | None) -> Checked:
     """The answer for `NAME=VALUE` texts."""
-    from fedaudit.bounds.language.symbol_values import axes_of, points
+    from fedaudit.bounds.language.symbol_values import axes_of, number
 
     from .api.recorded import checked
 
-    several = points(axes_of(texts))
-    if len(several) != 1:
-        raise UserError(f"{len(several)} combinations of values", "one value for each symbol", "check each of them")
-    return checked(identifier, Path(run), {name: str(value) for name, value in several[0].items()}, None)
+    values = {name: ",".join(map(str, axis)) for name, axis in axes_of(texts).items()}
+    largest = None if at_most is None else float(number(at_most, "--at-most"))
+    return checked(identifier, Path(run), values, at_most=largest)
 
 
 def drawn(answer: Checked, path: Path) -> None:

@@ -131,7 +131,9 @@ def scaffold(slip: str = "") -> Train:
             ends: dict[int, Array] = {}
             changes: list[Array] = []
             for i in who:
-                sign = -1 if slip in ("sign", "sign and sends c_i", "three") else 1
+                sign = {"sign": -1, "sign and sends c_i": -1, "three": -1, "sends c_i, own local steps": 0.37}.get(
+                    slip, 1
+                )
                 y = ends[i] = descent(
                     task, log, t, i, x, lambda y, _, i=i, s=sign, c=c: task.grad(i, y) + s * (c - own[i])
                 )
@@ -142,7 +144,7 @@ def scaffold(slip: str = "") -> Train:
                     "three": 1 / task.steps[i],
                 }.get(slip, 1 / (task.steps[i] * gamma))
                 new = own[i] - c + factor * (x - y)
-                changes.append(new if slip in ("sends c_i", "sign and sends c_i", "three") else new - own[i])
+                changes.append(new if "sends c_i" in slip or slip == "three" else new - own[i])
                 own[i] = new
                 log.ended(t, i, c_i=new)
             x = x + eta_g * sum(ends[i] - x for i in who) / len(who)
@@ -163,8 +165,12 @@ def fednova(slip: str = "") -> Train:
                 y = descent(task, log, t, i, x, lambda y, _, i=i: task.grad(i, y))
                 d[i] = (x - y) / (gamma if slip == "not normalised" else gamma * task.steps[i])
             tau = sum(task.counts[i] * task.steps[i] for i in who) / n
-            if slip == "plain mean of tau":
+            if slip in ("plain mean of tau", "as in fedlab"):
                 tau = sum(task.steps[i] for i in who) / len(who)
+            if slip == "scaled again":
+                return x - tau * gamma * sum(task.counts[i] * d[i] for i in who) / n * task.clients / len(who)
+            if slip == "as in fedlab":
+                return x - tau * gamma * sum(d[i] / len(who) for i in who) * task.clients / len(who)
             return x - tau * gamma * sum(task.counts[i] * d[i] for i in who) / n
 
         return rounds(task, one)

@@ -23,6 +23,7 @@ def check(
     run: str | os.PathLike[str] | None = None,
     *,
     data: ClientData | None = None,
+    at_most: float | None = None,
     **recorded: Any,
 ) -> Checked:
     """A recorded run against a statement's bound: does it hold, from where on does it not, and what could be smaller?
@@ -30,7 +31,9 @@ def check(
     `run`: a .csv, .npz or .json file. `recorded`: arrays are trajectories of the quantities that the statement reads,
     (rounds,) or (seeds, rounds), beginning before the first round; numbers are constants and sizes. `data`: the
     clients' data, from which constants are estimated and compared; with it `x`, the server's models (rounds, d), gives
-    gap and dist2.
+    the gap. `y` and `grad`, the local models and their gradients as `conform` reads them, give limits of L, mu and G;
+    with `full_grad`, those without noise, also of sigma. `at_most`: what the left side of no run can be above; with
+    several runs of a bound on an expectation, it gives the expectation a limit from above.
 
     >>> import numpy as np, fedaudit as fa
     >>> problem = fa.Problem.quadratic(A=[[1.0], [3.0]], b=[[1.0], [3.0]])
@@ -41,23 +44,35 @@ def check(
     >>> answer.holds, answer.sides[0].x[-1]
     (True, np.int64(30))
     """
-    return checked(claim, None if run is None else Path(run), recorded, data)
+    return checked(claim, None if run is None else Path(run), recorded, data, at_most)
 
 
-def checked(claim: Statement | str, run: Path | None, recorded: Mapping[str, Any], data: ClientData | None) -> Checked:
+def checked(
+    claim: Statement | str,
+    run: Path | None,
+    recorded: Mapping[str, Any],
+    data: ClientData | None = None,
+    at_most: float | None = None,
+) -> Checked:
     """The answer of `check`, with what was recorded as a mapping: its names may be those of arguments of `check`."""
     from fedaudit.bounds.catalogue.discovery import given
-    from fedaudit.verify.recorded.bound_check import check_bound
+    from fedaudit.verify.recorded.bound_check import check_bound, has_noise
+    from fedaudit.verify.recorded.client_data import stronger
+    from fedaudit.verify.recorded.run_constants import run_constants, taken_apart
     from fedaudit.verify.recorded.trajectory import arrays_of, read_trajectories
 
     statement = given(claim)
     raw: dict[str, Any] = {**({} if run is None else read_trajectories(run)), **recorded}
-    estimates = None
+    raw, steps = taken_apart(raw)
+    estimates: dict[str, Any] = {}
     if data is not None:
         raw, estimates = _measured(raw, data)
     runs, rest = arrays_of(raw)
+    values = _values(rest)
+    for name, estimate in run_constants(steps, noisy=has_noise(statement, values)).items():
+        estimates[name] = stronger(estimates.get(name), estimate)
     used = {name for name in runs if run is None or name in recorded or _reads(statement, name)}
-    return check_bound(statement, {name: runs[name] for name in runs if name in used}, _values(rest), estimates)
+    return check_bound(statement, {name: runs[name] for name in runs if name in used}, values, estimates, at_most)
 
 
 def _measured(raw: Mapping[str, Any], data: ClientData) -> tuple[dict[str, Any], Any]:

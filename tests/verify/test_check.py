@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,9 @@ import pytest
 
 import fedaudit as fa
 from fedaudit.cli import main
-from fedaudit.verify.recorded.mean_band import lower_limit
+from fedaudit.verify.recorded.answer import SideCheck
+from fedaudit.verify.recorded.mean_band import band, lower_limit
+from fedaudit.verify.recorded.run_constants import run_constants
 
 BOUND = "buttaci/thm4.1-I"
 GIVEN = {
@@ -158,6 +161,161 @@ def test_the_lower_limit_is_below_the_expectation_in_all_rounds(law: str) -> Non
 def test_the_lower_limit_comes_close_with_many_runs() -> None:
     draws = np.random.default_rng(0).uniform(size=(10_000, 3))
     assert lower_limit(draws, 1e-3) == pytest.approx(0.5, abs=0.05)
+
+
+@pytest.mark.parametrize("law", ["uniform", "rare", "constant"])
+def test_both_limits_are_on_their_sides_of_the_expectation_in_all_rounds(law: str) -> None:
+    rng = np.random.default_rng(4)
+    draws = {
+        "uniform": lambda: rng.uniform(size=(20, 30)) * 2,
+        "rare": lambda: 10.0 * (rng.uniform(size=(20, 30)) < 0.1),
+        "constant": lambda: np.ones((20, 30)),
+    }[law]
+    outside = 0
+    for _ in range(200):
+        lower, upper = band(draws(), 0.05, 10.0)
+        assert upper is not None
+        outside += bool((lower > 1).any() or (upper < 1).any())
+    assert outside <= 10
+
+
+@pytest.mark.parametrize("chance", [0.5, 0.1, 0.02])
+def test_a_limit_of_one_round_passes_the_expectation_no_more_often_than_its_level(chance: float) -> None:
+    """20 draws of 0 or 1/chance in each of many columns, each of which is a round of its own here."""
+    columns, level = 20_000, 0.65
+    draws = (np.random.default_rng(7).uniform(size=(20, columns)) < chance) / chance
+    share = float((lower_limit(draws, level * columns) > 1).mean())  # a level for each column: the union divides it
+    assert 0.01 < share <= level  # not so careful that no limit would ever do it
+
+
+def test_the_limits_meet_with_many_runs() -> None:
+    lower, upper = band(np.random.default_rng(0).uniform(size=(10_000, 3)), 1e-3, 1.0)
+    assert lower == pytest.approx(0.5, abs=0.03)
+    assert upper == pytest.approx(0.5, abs=0.03)
+
+
+NOISY = {**GIVEN, "sigma": 2}
+
+
+def noisy_runs(seeds: int) -> np.ndarray[Any, Any]:
+    rng = np.random.default_rng(2)
+    return np.hstack([np.ones((seeds, 1)), rng.uniform(0.5, 1.0, size=(seeds, 3))])
+
+
+def test_without_a_largest_value_many_runs_below_the_bound_do_not_settle_the_expectation() -> None:
+    answer = fa.check(BOUND, gap=noisy_runs(1000), **NOISY)
+    (side,) = answer.sides
+    assert answer.holds
+    assert side.settled == ""
+    assert side.upper is None
+    assert "nothing bounds gap(t) of one run from above" in str(answer)
+    assert answer.row()["relations"][0]["expectation"] == "not settled"
+
+
+def test_with_a_largest_value_the_expectation_is_settled_by_enough_runs() -> None:
+    few, many = (fa.check(BOUND, gap=noisy_runs(n), at_most=4, **NOISY) for n in (3, 100))
+    assert few.holds
+    assert few.sides[0].settled == ""
+    assert "its limit from above is" in str(few)
+    assert many.sides[0].settled == "holds"
+    assert "the expectation: HOLDS" in str(many)
+    assert {*many.curves().extra} == {"lower limit of the mean", "upper limit of the mean"}
+
+
+def test_a_run_above_the_largest_value_contradicts_it() -> None:
+    with pytest.raises(fa.UserError, match=r"at most 0\.5, as was given"):
+        fa.check(BOUND, gap=noisy_runs(3), at_most=0.5, **NOISY)
+
+
+def test_a_bound_that_reads_other_draws_has_no_limits() -> None:
+    values = {"L": 1, "mu": 1, "E": 1}
+    gap = np.array([[1.0, 0.2], [2.0, 0.3]])
+    answer = fa.check("examples/fedlin.py::fedlin/rate", gap=gap, **values)
+    assert answer.sides[0].lower is None
+
+
+def test_a_lower_bound_is_contradicted_from_above_alone() -> None:
+    side = SideCheck("q", ">=", "t", np.arange(1), np.ones((3, 1)), np.array([0.2]), None, np.array([2.0]), {})
+    assert side.first == 0
+    assert side.settled == ""  # a rare run may still lift the expectation to 2
+    assert replace(side, upper=np.array([1.5])).settled == "exceeds"
+    assert replace(side, lower=np.array([2.5])).settled == "holds"
+
+
+def descent(A: np.ndarray[Any, Any], noise: float = 0.0) -> dict[str, Any]:
+    """Local steps on w'A_i w/2, with their gradients: T = 5 rounds of K = 4 steps."""
+    rng = np.random.default_rng(1)
+    C, d = A.shape[:2]
+    y, grad, full = np.zeros((5, 5, C, d)), np.zeros((5, 4, C, d)), np.zeros((5, 4, C, d))
+    x = np.ones(d)
+    for t in range(5):
+        y[t, 0] = x
+        for k in range(4):
+            full[t, k] = np.einsum("cij,cj->ci", A, y[t, k])
+            grad[t, k] = full[t, k] + noise * rng.choice([-1.0, 1.0], size=(C, d)) / np.sqrt(d)
+            y[t, k + 1] = y[t, k] - 0.1 * grad[t, k]
+        x = y[t, -1].mean(axis=0)
+    return {"y": y, "grad": grad, "full_grad": full}
+
+
+BENDS = np.stack([np.diag([1.0, 4.0]), np.diag([2.0, 3.0])])
+
+
+def test_secants_of_a_run_lie_between_mu_and_l_and_come_close() -> None:
+    run = descent(BENDS)
+    told = run_constants({"y": run["y"], "grad": run["grad"]}, noisy=False)
+    assert 3 < told["L"].value <= 4 + 1e-9
+    assert 1 - 1e-9 <= told["mu"].value < 1.5
+    assert (told["L"].kind, told["mu"].kind, told["G"].kind) == ("at least", "at most", "at least")
+    assert told["G"].value == pytest.approx(np.hypot(1, 4))
+    assert "sigma" not in told
+
+
+def test_noisy_gradients_tell_no_curvature_but_their_noise_beside_full_ones() -> None:
+    run = descent(BENDS, noise=0.5)
+    alone = run_constants({"y": run["y"], "grad": run["grad"]}, noisy=True)
+    assert {*alone} == {"G"}
+    told = run_constants(run, noisy=True)
+    assert told["L"].value <= 4 + 1e-9
+    assert told["sigma"].value == pytest.approx(0.5)
+    assert told["sigma"].limit < 0.5
+
+
+def test_a_noise_bound_is_contradicted_by_chance_no_more_often_than_its_level() -> None:
+    rng = np.random.default_rng(0)
+    shape = (4, 5, 3, 1)
+    wrong = 0
+    for _ in range(100):
+        draws = 3.0 * (rng.uniform(size=shape) < 1 / 9)  # E |noise|^2 = 1
+        run = {"grad": draws, "full_grad": np.zeros(shape), "y": rng.normal(size=shape)}
+        wrong += run_constants(run, noisy=True)["sigma"].limit > 1
+    assert wrong == 0
+
+
+def test_constants_from_a_run_say_their_direction_and_contradict_what_was_given() -> None:
+    run = {name: values for name, values in descent(BENDS).items() if name != "full_grad"}
+    values = {"alpha": 1, "E": 4, "sigma": 0, "S": 0.5, "Gamma": 0}
+    answer = fa.check(BOUND, gap=[1.0, 0.5, 0.2], **values, **run)
+    told = {constant.name: constant for constant in answer.constants}
+    assert [told[name].source for name in ("L", "mu", "G")] == ["estimated"] * 3
+    assert "it may be larger elsewhere" in str(told["L"])
+    assert "it may be smaller elsewhere" in str(told["mu"])
+    assert not told["L"].certain
+    given = fa.check(BOUND, gap=[1.0, 0.5, 0.2], L=8, mu=0.5, G=10, **values, **run)
+    L = next(constant for constant in given.constants if constant.name == "L")
+    assert L.asked == pytest.approx(told["L"].value / 8)
+    assert "times as large would still cover that" in str(L)
+    low = fa.check(BOUND, gap=[1.0, 1e6, 1e6], L=2, mu=0.5, G=10, **values, **run)
+    assert low.why == "assumption"
+    assert "L = 2, given" in str(low)
+    assert "NOT COVERED" in str(low)
+
+
+def test_an_excess_over_estimated_limits_is_a_violation_only_if_they_are_constants() -> None:
+    run = {name: values for name, values in descent(BENDS).items() if name != "full_grad"}
+    answer = fa.check(BOUND, gap=[1.0, 9e3, 9e3], alpha=1, E=4, sigma=0, S=0.5, Gamma=0, **run)
+    assert answer.why == "violation"
+    assert "a violation, if alpha, sigma, S, Gamma, L, G, mu are constants of this problem" in str(answer)
 
 
 def test_a_table_of_several_runs_is_read_by_seed(tmp_path: Path) -> None:

@@ -78,6 +78,7 @@ OTHERS = (
     ("", "scaffold", "no step size", "lost-factor", "1/gamma"),
     ("", "fednova", "not normalised", "lost-factor", "1/E"),
     ("", "fednova", "plain mean of tau", "wrong-count", "plain mean"),
+    ("", "fednova", "scaled again", "scaled-again", "with their share of the data, and scaled by C/m once more"),
     ("", "feddyn", "|S| for N", "wrong-count", "the number of sampled clients stands"),
     ("", "per-fedavg", "first order", "lost-term", "hess"),
 )
@@ -86,6 +87,7 @@ TWO = (
     ("fedprox", "sign and first twice", {"sign", "weights"}),
     ("scaffold", "sign and sends c_i", {"sign", "lost-term"}),
     ("fedadam", "corrected, v starts at 0", {"bias-correction", "first-value"}),
+    ("fednova", "as in fedlab", {"scaled-again", "wrong-count"}),  # 1.3.0: plain means, and times N/K on top of them
 )
 
 
@@ -184,6 +186,21 @@ def test_what_no_deviation_explains_is_fitted() -> None:
     assert dict(answer.fit.values) == pytest.approx(
         {"client 0": 0.4, "client 1": 0.3, "client 2": 0.2, "client 3": 0.15}, abs=1e-8
     )
+
+
+def test_a_rule_that_nothing_explains_does_not_hide_what_explains_another() -> None:
+    answer = fa.conform("scaffold", LOOPS["scaffold"]("sends c_i, own local steps"))
+    assert not answer.explanations
+    assert answer.partly is not None
+    assert answer.partly.deviations == ("lost-term",)
+    assert answer.partly.rules == (("update", "c"),)
+    assert answer.unexplained == (("local", "y"),)
+    assert "rule update of c: the term c_old is missing [lost-term]" in str(answer)
+    assert "rule local of y: none of the known deviations" in str(answer)
+    assert answer.row()["unexplained"] == [["local", "y"]]
+    assert answer.fit is not None
+    assert answer.fit.exact
+    assert [value for _, value in answer.fit.values] == pytest.approx([1, 1, 0.37, 0.37], abs=1e-6)
 
 
 def test_files_say_the_same_as_arrays(tmp_path: Path) -> None:

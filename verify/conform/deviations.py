@@ -225,6 +225,17 @@ def _sum_minus_one(site: Site) -> Iterator[tuple[str, Tree]]:
             yield words, put(site.tree, path, ["+", [*node[:-1], first], rest])
 
 
+def _scaled_again(site: Site) -> Iterator[tuple[str, Tree]]:
+    """A mean whose weights sum to 1 is scaled by C/m, as weights that sum to m/C have to be."""
+    if swapped(site.tree, "m", "C") != site.tree:  # the rule has such a factor of its own: a wrong count is that
+        return
+    for path, node in nodes(site.tree):
+        for kind in ("sampled", "shares") if op_of(node) in MEANS else ():
+            mean = ["*", ["*", "C", ["^", "m", "-1"]], ["combine", kind, node[-1]]]
+            words = f"the mean of {said(node[-1])} is over {MEAN_WEIGHTS[kind][0]}, and scaled by C/m once more"
+            yield words, put(site.tree, path, mean)
+
+
 def _size(site: Site) -> Iterator[tuple[str, Tree]]:
     """Another count where a rule reads one."""
     counts = {
@@ -377,6 +388,7 @@ DEVIATIONS: tuple[Deviation, ...] = (
     Deviation("weights", _weights, ("update",)),
     Deviation("sum-minus-one", _sum_minus_one, ("update",)),
     Deviation("wrong-count", _size),
+    Deviation("scaled-again", _scaled_again, ("update",)),
     Deviation("epochs-for-steps", _epochs, ("end",)),
     Deviation("lost-factor", _lost_factor),
     Deviation("bias-correction", _bias, ("update",)),

@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Any
 
 from fedaudit.bounds.language.row_list import Recorded
@@ -36,6 +37,9 @@ class Explanation:
     rules: tuple[Rule, ...]
     says: tuple[str, ...]
 
+    def row(self) -> dict[str, Any]:
+        return {"deviations": list(self.deviations), "rules": [list(r) for r in self.rules], "says": list(self.says)}
+
     def __str__(self) -> str:
         return "; and ".join(self.says)
 
@@ -44,8 +48,9 @@ class Explanation:
 class Conformity(Recorded):
     """The answer of `conform`: whether a run is the stated algorithm, and what it is instead.
 
-    `explanations` all agree with every recorded number; the first is the simplest. `fit` is what least squares makes of
-    the first rule that differs, where no explanation was found. `unchecked` says which rules could not be compared.
+    `explanations` all agree with every recorded number; the first is the simplest. Where there is none, `partly` has
+    what explains each rule that can be explained alone, `unexplained` are the other rules that differ, and `fit` is
+    what least squares makes of the first of these. `unchecked` says which rules could not be compared.
 
     >>> import fedaudit as fa
     >>> run = {"x": [[1.0], [0.4]], "y": [[[0.5], [0.3]]], "counts": [1, 3], "gamma": 0.1}
@@ -58,6 +63,8 @@ class Conformity(Recorded):
     conforms: bool
     first: Difference | None
     explanations: tuple[Explanation, ...]
+    partly: Explanation | None
+    unexplained: tuple[Rule, ...]
     fit: Fit | None
     sampling: SampleTest | None
     checked: tuple[Rule, ...]
@@ -88,10 +95,9 @@ class Conformity(Recorded):
                 "residual": at.residual,
                 "scale": at.scale,
             },
-            "instead": [
-                {"deviations": list(e.deviations), "rules": [list(r) for r in e.rules], "says": list(e.says)}
-                for e in self.explanations
-            ],
+            "instead": [explanation.row() for explanation in self.explanations],
+            "partly": None if self.partly is None else self.partly.row(),
+            "unexplained": [list(rule) for rule in self.unexplained],
             "fit": None if self.fit is None else self.fit.row(),
             "sampling": None if self.sampling is None else self.sampling.row(),
             "checked": [list(rule) for rule in self.checked],
@@ -117,9 +123,15 @@ class Conformity(Recorded):
             yield f"  {'instead' if n == 0 else 'or'}: {one} [{', '.join(one.deviations)}]"
         if len(self.explanations) > MOST_EQUAL:
             yield f"  and {len(self.explanations) - MOST_EQUAL} more that this run cannot tell apart"
-        if not self.conforms and self.first is not None and not self.explanations:
-            yield "  none of the known deviations, no two of them, and no one of each rule give this run"
-            yield from (f"  {line}" for line in (self.fit.lines() if self.fit is not None else ()))
+        if self.partly is not None:
+            for name, (phase, vector), says in zip(
+                self.partly.deviations, self.partly.rules, self.partly.says, strict=True
+            ):
+                yield f"  rule {phase} of {vector}: {says} [{name}]"
+        if self.unexplained:
+            rest = " and ".join(f"{phase} of {vector}" for phase, vector in self.unexplained)
+            yield f"  rule {rest}: none of the known deviations, and no two of them"
+            yield from (f"    {line}" for line in (self.fit.lines() if self.fit is not None else ()))
         if self.sampling is not None:
             yield f"  sampling: {self.sampling}"
         yield from (f"  not compared: {rule}, it reads {what}" for rule, what in self.unchecked.items())
@@ -143,12 +155,18 @@ def conformity(data: Data, runs: Mapping[str, Recording], *, sampling: str = "an
     wrong = [name for name, outcome in stated.items() if outcome.first is not None]
     shown = wrong[0] if wrong else next(iter(runs))
     explained: tuple[Explanation, ...] = ()
-    fit = None
+    partly, left, fit = None, tuple[Rule, ...](), None
     if wrong:
         search = _Search(data, tuple((runs[name], stated[name]) for name in (*wrong, *(runs.keys() - set(wrong)))))
         explained = tuple(search.explanations())
-        first = stated[shown].first
-        fit = None if explained or first is None else fitted(data, runs[shown], first)
+        mends = [] if explained else search.each_rule_alone()
+        if mends and search.gives(mends[-1].data):
+            explained = (_together(mends),)
+        if not explained:
+            partly = _together(mends) if mends else None
+            rest = compare(mends[-1].data if mends else data, runs[shown])
+            left = tuple(rule for rule in stated[shown].residuals if rule in rest.failing)
+            fit = None if rest.first is None else fitted(data, runs[shown], rest.first)
     rules = {rule: None for outcome in stated.values() for rule in outcome.residuals}
     unknown = {" ".join(rule): what for outcome in stated.values() for rule, what in outcome.unknown.items()}
     return Conformity(
@@ -156,6 +174,8 @@ def conformity(data: Data, runs: Mapping[str, Recording], *, sampling: str = "an
         conforms=not wrong and unlike is None,
         first=stated[shown].first,
         explanations=explained,
+        partly=partly,
+        unexplained=left,
         fit=fit,
         sampling=unlike or (drawn[0] if drawn else None),
         checked=tuple(rules),
@@ -177,13 +197,13 @@ class _Search:
         return self.runs[0]
 
     def explanations(self) -> list[Explanation]:
-        """One deviation that gives the runs, or two, or one of each rule that fails."""
+        """One deviation that gives the runs, or two."""
         arrays = tuple(self.leading[0].arrays)
         single = [change for change in changes(self.data, arrays) if self.touches(change)]
         fits = _unique(change for change in single if self.gives(change.data))
         if fits:
             return [Explanation((c.deviation,), (c.rule,), (c.says,)) for c in fits]
-        return list(self.pairs(single, arrays)) or self.each_rule_alone(arrays)
+        return list(self.pairs(single, arrays))
 
     def touches(self, change: Changed) -> bool:
         """Whether a change can matter to a rule that fails: it is that rule, or what it computes was not recorded."""
@@ -204,26 +224,35 @@ class _Search:
         same = "loop" not in data and data.get("everyone") == self.data.get("everyone")
         return frozenset(p for p in whole_phases(self.data, run) if same and p not in wrong and data[p] == self.data[p])
 
-    def each_rule_alone(self, arrays: tuple[str, ...]) -> list[Explanation]:
-        """Three deviations or more, one of each rule that fails.
+    def each_rule_alone(self) -> list[Changed]:
+        """For every rule that fails, one deviation or two of it that mend it; a rule that none mends is passed over.
 
-        Every rule is compared from what was recorded before it, so that the slip of one does not hide that of another:
-        each is mended on its own, and the explanation counts if all of them together give the runs.
+        Every rule is compared from what was recorded before it, so that the slip of one does not hide that of another.
+        Each of the changes is of the method with those before it.
         """
-        run, stated = self.leading
-        data, mends = self.data, list[Changed]()
-        left = stated.failing
-        while left and len(mends) < MOST_RULES:
-            better = ((c, compare(c.data, run).failing) for c in changes(data, arrays) if c.rule in left)
-            mend, left = next(((c, rest) for c, rest in better if rest < left), (None, frozenset[Rule]()))
-            if mend is None:
-                return []
-            data, mends = mend.data, [*mends, mend]
-        if left or not self.gives(data):
-            return []
-        return [
-            Explanation(*(tuple(part) for part in zip(*((c.deviation, c.rule, c.says) for c in mends), strict=True)))
-        ]
+        mends = list[Changed]()
+        for rule in self.leading[1].residuals:
+            data = mends[-1].data if mends else self.data
+            before = [compare(data, run).failing for run, _ in self.runs]
+            if len(mends) < MOST_RULES and rule in before[0]:
+                mends += next(self.mending(rule, data, before), ())
+        return mends
+
+    def mending(self, rule: Rule, data: Data, before: Sequence[frozenset[Rule]]) -> Iterator[tuple[Changed, ...]]:
+        """Deviations, then pairs of them, that take a rule off those that fail, on every run, and add none."""
+
+        def candidates(data: Data) -> list[Changed]:
+            every = changes(data, tuple(self.leading[0].arrays))
+            return [c for c in every if c.rule == rule or c.rule[1] not in self.leading[0].vectors]
+
+        def mends(change: Changed) -> bool:
+            after = (compare(change.data, run).failing for run, _ in self.runs)
+            return all(now <= then - {rule} for now, then in zip(after, before, strict=True))
+
+        single = candidates(data)
+        yield from ((change,) for change in single if mends(change))
+        pairs = ((one, two) for one in single for two in candidates(one.data))
+        yield from ((one, two) for one, two in islice(pairs, MOST_PAIRS // 4) if mends(two))
 
     def pairs(self, single: Sequence[Changed], arrays: tuple[str, ...]) -> Iterator[Explanation]:
         """Two deviations: first those each of which mends a rule, then any two, within a number of comparisons."""
@@ -255,6 +284,10 @@ class _Search:
             if answers:
                 yield from sorted(answers.values(), key=_simplicity)
                 return
+
+
+def _together(several: Sequence[Changed]) -> Explanation:
+    return Explanation(*(tuple(part) for part in zip(*((c.deviation, c.rule, c.says) for c in several), strict=True)))
 
 
 ORDER = tuple(deviation.name for deviation in DEVIATIONS)

@@ -14,7 +14,7 @@ from .evaluation import Unknown, vector
 from .recording import Array, Recording
 from .replay import Data, Difference
 from .replay import places as places_of
-from .rule_trees import MEANS, Tree, children, is_sum, nodes, op_of, said, swapped
+from .rule_trees import MEANS, Tree, children, is_negative, is_sum, nodes, op_of, said, swapped
 
 __all__ = ["Fit", "fitted"]
 
@@ -47,7 +47,7 @@ def fitted(data: Data, run: Recording, at: Difference) -> Fit | None:
 
 
 def _terms(data: Data, run: Recording, at: Difference, tree: Tree) -> Fit | None:
-    parts = children(tree)[1:] if is_sum(tree) else [tree]
+    parts = list(_expanded(tree))
     columns: list[Array] = []
     targets: list[Array] = []
     try:
@@ -59,6 +59,20 @@ def _terms(data: Data, run: Recording, at: Difference, tree: Tree) -> Fit | None
     except Unknown:
         return None
     return _solved("terms", [said(part) for part in parts], columns, targets, run, at)
+
+
+def _expanded(tree: Tree) -> Iterator[Tree]:
+    """The terms of a rule, those of a sum within a product each on its own."""
+    if is_sum(tree):
+        yield from (part for child in children(tree)[1:] for part in _expanded(child))
+    elif op_of(tree) == "*":
+        for part in _expanded(tree[2]):
+            if not is_negative(part):
+                yield ["*", tree[1], part]
+            else:  # the sign goes in front, so that none stands within
+                yield part[2] if tree[1] == "-1" else ["*", "-1", ["*", tree[1], part[2]]]
+    else:
+        yield tree
 
 
 def _weights(data: Data, run: Recording, at: Difference, tree: Tree) -> Fit | None:

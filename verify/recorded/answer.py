@@ -19,10 +19,12 @@ from .trajectory import Array
 __all__ = ["LEAST", "LEVEL", "ROUNDING", "Checked", "Constant", "SideCheck"]
 
 ROUNDING = 1e-9  # of the right side: what measuring a run in floats may add
-LEVEL = 1e-3  # the chance that a lower limit of the expectation lies above it, over all rounds
+LEVEL = 1e-3  # the chance that the limits of the expectation miss it in any round
 LEAST = 2.0**-40  # how far constants are shrunk
 
 Why = Literal["", "condition", "assumption", "chance", "violation"]
+Settled = Literal["holds", "exceeds", ""]
+BEYOND = {"at least": "it may be larger elsewhere", "at most": "it may be smaller elsewhere", "exact": ""}
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +39,19 @@ class Constant:
     slack: (
         float | None
     )  # the factor that brings the bound down to the run; None: the step size rests on it, or no bound
+    upper: bool = True  # whether the assumption asks it to be large enough (L, G, ...) or small enough (mu)
+
+    @property
+    def certain(self) -> bool:
+        """Whether what was recorded shows it to be a constant of the problem, and not only fails to contradict it."""
+        safe = "at most" if self.upper else "at least"
+        return self.covers is True and self.estimate is not None and self.estimate.kind in ("exact", safe)
+
+    @property
+    def asked(self) -> float | None:
+        """The part of its value that what was recorded asks for: how far it can move without contradicting the run."""
+        known = self.estimate is not None and self.source == "given" and self.value != 0
+        return self.estimate.limit / self.value if known and self.estimate is not None else None
 
     def row(self) -> dict[str, Any]:
         estimate = self.estimate
@@ -48,25 +63,30 @@ class Constant:
             "how": "" if estimate is None else estimate.how,
             "kind": "" if estimate is None else estimate.kind,
             "covers": self.covers,
+            "certain": self.certain,
+            "asked": self.asked,
             "slack": self.slack,
         }
 
     def __str__(self) -> str:
         text = f"{self.name} = {self.value:.6g}"
-        if self.source == "estimated" and self.estimate is not None:
-            text += f", estimated: {self.estimate.how} ({self.estimate.kind})"
-        elif self.estimate is None:
+        estimate = self.estimate
+        if estimate is None:
             text += ", given (assumed: nothing recorded tells it)"
+        elif self.source == "estimated":
+            text += f", estimated: {estimate.how} ({'; '.join(filter(None, (estimate.kind, BEYOND[estimate.kind])))})"
         else:
-            told = f"the data has {self.estimate.value:.6g} ({self.estimate.kind}; {self.estimate.how})"
+            told = f"what was recorded has {estimate.value:.6g} ({estimate.kind}; {estimate.how})"
             text += f", given; {told}{': NOT COVERED' if self.covers is False else ''}"
+            if self.covers and self.asked is not None and abs(self.asked - 1) > 0.01:
+                text += f"; one {self.asked:.3g} times as large would still cover that"
         if self.slack is None or 0.99 < self.slack < 1.01:
             return text
         if self.slack <= LEAST or self.slack >= 1 / LEAST:
-            return (
-                f"{text}; generous: the bound would hold {'without it' if self.slack < 1 else 'however large it were'}"
-            )
-        return f"{text}; generous: the bound would hold with {self.slack:.3g} times of it"
+            how = "without it" if self.slack < 1 else "however large it were"
+        else:
+            how = f"with one {self.slack:.3g} times as large"
+        return f"{text}; generous: what was recorded would meet the bound {how}"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -78,7 +98,8 @@ class SideCheck:
     index: str
     x: Array  # (m,)
     lhs: Array  # (seeds, m)
-    lower: Array | None  # (m,) below the expectation in all rounds, of several runs of a non-negative quantity
+    lower: Array | None  # (m,) below the expectation in all rounds
+    upper: Array | None  # (m,) above it in all rounds
     rhs: Array  # (m,)
     terms: Mapping[str, Array]
 
@@ -102,6 +123,17 @@ class SideCheck:
         return int(wrong[0]) if len(wrong) else None
 
     @property
+    def settled(self) -> Settled:
+        """What the limits say of the expectation: it holds at all indices, is exceeded at one, or they do not tell."""
+        if self.lower is None:
+            return ""
+        upper = np.full_like(self.lower, np.inf) if self.upper is None else self.upper
+        low, high = self.above(self.lower), self.above(upper)
+        if (low & high & ((self.lower > self.rhs) == (upper > self.rhs))).any():
+            return "exceeds"
+        return "" if (low | high).any() else "holds"
+
+    @property
     def ratio(self) -> Array:
         """Left over right side, or right over left of a lower bound; 0 where both are 0."""
         small, large = (self.rhs, self.mean) if self.relation in (">=", ">") else (self.mean, self.rhs)
@@ -120,6 +152,9 @@ class SideCheck:
             "first": None if self.first is None else int(self.x[self.first]),
             "largest": float(self.ratio[worst]),
             "largest_at": int(self.x[worst]),
+            "expectation": self.settled or "not settled",
+            "lower": None if self.lower is None else float(self.lower[worst]),
+            "upper": None if self.upper is None else float(self.upper[worst]),
             "terms": [{"term": text, "at_largest": float(values[worst])} for text, values in self.terms.items()],
         }
 
@@ -159,7 +194,7 @@ class Checked(Recorded):
             return "condition"
         if any(constant.covers is False for constant in self.constants):
             return "assumption"
-        sure = any(side.lower is not None and side.above(side.lower).any() for side in self.sides)
+        sure = any(side.settled == "exceeds" for side in self.sides)
         return "chance" if self.random and not sure else "violation"
 
     def row(self) -> dict[str, Any]:
@@ -194,6 +229,8 @@ class Checked(Recorded):
             for text, values in side.terms.items():
                 part = f"{100 * values[worst] / side.rhs[worst]:.3g} %" if side.rhs[worst] > 0 else ""
                 yield f"  {values[worst]:.6g}  {part}  {text}"
+            if self.random:
+                yield f"  {_of_expectation(side)}"
         if self.why:
             yield f"  {_blame(self)}"
         yield "constants:"
@@ -205,16 +242,40 @@ class Checked(Recorded):
         """The picture's data: the runs in true units, over the bound and its terms."""
         side = self.sides[0]
         rhs = np.broadcast_to(side.rhs, side.lhs.shape)
-        extra = {} if side.lower is None else {"lower limit of the mean": side.lower}
+        limits = {"lower limit of the mean": side.lower, "upper limit of the mean": side.upper}
+        extra = {name: values for name, values in limits.items() if values is not None}
         runs = "one recorded run" if self.seeds == 1 else f"{self.seeds} recorded runs"
         values = ", ".join(f"{c.name} = {c.value:.4g}" for c in self.constants)
         caption = f"{runs} in true units; {values}"
         if side.lower is not None:
-            caption += f"; dashed: below the expectation in all rounds, but with chance {LEVEL:g}"
+            ends = "dashed: below" if side.upper is None else "dashed and dotted: below and above"
+            caption += f"; {ends} the expectation in all rounds, but with chance {LEVEL:g}"
         picture = along(
             self.statement, side.x, f"${side.index}$", side.lhs, rhs, caption, unit(_powers(self.statement))
         )
         return replace(picture, extra=extra)
+
+
+def _of_expectation(side: SideCheck) -> str:
+    """What these runs say of the expectation that the bound is about; never more than its limits do."""
+    chance = f"(chance of an error: {LEVEL:g})"
+    if len(side.lhs) == 1:
+        return "the expectation: one run is one draw of it, and does not settle it"
+    if side.lower is None:
+        return "the expectation: not settled; limits need a left side that is never negative and a bound without draws"
+    if side.settled == "exceeds":
+        return f"the expectation: EXCEEDS the bound somewhere {chance}"
+    if side.settled == "holds":
+        return f"the expectation: HOLDS at every index that was recorded {chance}"
+    towards, word = (side.lower, "below") if side.relation in (">=", ">") else (side.upper, "above")
+    if towards is None:
+        return (
+            f"the expectation: not settled; it has a limit from below alone, because nothing bounds {side.left} of one "
+            "run from above, and a rare run may carry it (`at_most` says what no run is above)"
+        )
+    k = int(np.argmax(side.above(towards)))
+    limit = f"{towards[k]:.4g} at {side.index} = {side.x[k]}, where the bound is {side.rhs[k]:.4g}"
+    return f"the expectation: not settled; its limit from {word} is {limit}, and more runs bring it closer {chance}"
 
 
 def _blame(answer: Checked) -> str:
@@ -228,7 +289,7 @@ def _blame(answer: Checked) -> str:
             several = "one run" if answer.seeds == 1 else f"{answer.seeds} runs"
             return f"the bound is about an expectation, and {several} do not settle it: it may be chance"
         case _:
-            assumed = [c.name for c in answer.constants if c.covers is None]
+            assumed = [c.name for c in answer.constants if not c.certain]
             such = f", if {', '.join(assumed)} are constants of this problem" if assumed else ""
             exact = f"`fedaudit hunt {answer.statement.id}` looks for an exact one"
             return f"a violation{such}; floats decide nothing: {exact}"

@@ -25,10 +25,10 @@ from fedaudit.errors import UserError
 
 from .answer import LEAST, LEVEL, ROUNDING, Checked, Constant, SideCheck
 from .client_data import Estimate
-from .mean_band import lower_limit
+from .mean_band import band
 from .trajectory import Array
 
-__all__ = ["check_bound"]
+__all__ = ["check_bound", "has_noise"]
 
 PROBED = 40  # indices at which a smaller constant is tried first
 ROLES = {COMMON["L"]: "L", COMMON["mu"]: "mu", COMMON["sigma"]: "sigma", "bounded_gradients": "G", "gradients": "G"}
@@ -40,8 +40,12 @@ def check_bound(
     runs: Mapping[str, Array],
     values: Mapping[str, Fraction],
     estimates: Mapping[str, Estimate] | None = None,
+    at_most: float | None = None,
 ) -> Checked:
-    """The trajectories (seeds, rounds) by name against the statement at these values; raises `UserError`."""
+    """The trajectories (seeds, rounds) by name against the statement at these values; raises `UserError`.
+
+    `at_most`: what the left side of no run is above, which gives its expectation a limit from above.
+    """
     if statement.kind not in ("inequality", "identity") or statement.quoted:
         raise UserError(
             f"{statement.id}, {statement.kind}", "an inequality or an identity about runs", "check another one"
@@ -66,9 +70,8 @@ def check_bound(
         expected = f"values of {', '.join(map(str, lacking))}"
         raise UserError(f"{statement.id} without {', '.join(n.name for n in lacking)}", expected, f"add {names}")
     ready.check({**held, **measured, **at})
-    walk = _Walk(
-        ready, index, measured, [_entries({k: a[n] for k, a in runs.items()}, first) for n in range(_seeds(runs))]
-    )
+    each = [_entries({k: a[n] for k, a in runs.items()}, first) for n in range(_seeds(runs))]
+    walk = _Walk(ready, index, measured, each, at_most)
     places = _places(statement, index, first, length)
     sides = tuple(walk.side(n, r, held, places) for n, r in enumerate(statement.relations))
     ends = [walk.bound(held, int(place)) for place in {sides[0].x[0], sides[0].x[-1]}]
@@ -98,6 +101,14 @@ class _Walk:
     index: str
     measured: Mapping[str, Fraction]
     each: Sequence[Mapping[str, Fraction]]  # the same of every run
+    at_most: float | None
+
+    @property
+    def steady(self) -> dict[str, Fraction]:
+        """What every run measured the same, such as the gap at a common start."""
+        return {
+            name: x for name, x in self.measured.items() if all(one[name] == self.each[0][name] for one in self.each)
+        }
 
     def scope(self, held: Mapping[str, Fraction], measured: Mapping[str, Fraction], place: int) -> Any:
         return self.plan.scope({**measured, **held, **({self.index: Fraction(place)} if self.index else {})})
@@ -105,9 +116,11 @@ class _Walk:
     def bound(self, held: Mapping[str, Fraction], place: int) -> Bound:
         return self.plan.at({**self.measured, **held, **({self.index: Fraction(place)} if self.index else {})})
 
-    def rhs(self, n: int, held: Mapping[str, Fraction], place: int) -> list[float]:
+    def rhs(
+        self, n: int, held: Mapping[str, Fraction], place: int, measured: Mapping[str, Fraction] | None = None
+    ) -> list[float]:
         """The terms of a right side; raises `Missing` and `Undefined`."""
-        scope = self.scope(held, self.measured, place)
+        scope = self.scope(held, self.measured if measured is None else measured, place)
         return [value_of(computed(term, scope)).approx for _, term in self.plan.sides[n].terms]
 
     def side(self, n: int, relation: Any, held: Mapping[str, Fraction], places: Sequence[int]) -> SideCheck:
@@ -135,13 +148,29 @@ class _Walk:
         x = np.array([place for place, _, _ in rows])
         lhs = np.array([values for _, values, _ in rows]).T
         terms = np.array([values for _, _, values in rows])
-        nonnegative = self.plan.domains.get(ready.left.partition("(")[0]) in ("nonnegative", "positive")
-        lower = lower_limit(lhs, LEVEL) if len(self.each) > 1 and nonnegative else None
+        if self.at_most is not None and lhs.max() > self.at_most:
+            raise UserError(
+                f"{ready.left} = {lhs.max():.6g} in a run",
+                f"at most {self.at_most:g}, as was given",
+                "give a larger one",
+            )
+        limited = len(self.each) > 1 and relation.args[0].is_nonnegative and self.is_steady(n, held, x)
+        lower, upper = band(lhs, LEVEL, self.at_most) if limited else (None, None)
         texts = [text for text, _ in ready.terms]
         return SideCheck(
-            ready.left, ready.relation, self.index or "T", x, lhs, lower, terms.sum(axis=1),
+            ready.left, ready.relation, self.index or "T", x, lhs, lower, upper, terms.sum(axis=1),
             dict(zip(texts, terms.T, strict=True)),
         )  # fmt: skip
+
+    def is_steady(self, n: int, held: Mapping[str, Fraction], x: Array) -> bool:
+        """Whether the right side reads nothing that differs from run to run: else it is an estimate itself."""
+        steady = self.steady
+        try:
+            for place in x:
+                self.rhs(n, held, int(place), steady)
+        except Missing:
+            return False
+        return True
 
     def meets(self, n: int, side: SideCheck, held: Mapping[str, Fraction], which: Array) -> bool:
         """Whether the mean still meets the bound at other values."""
@@ -151,7 +180,7 @@ class _Walk:
             except (Missing, Undefined, UserError):
                 return False
             other = SideCheck(
-                side.left, side.relation, side.index, side.x[[k]], side.lhs[:, [k]], None, np.array([rhs]), {}
+                side.left, side.relation, side.index, side.x[[k]], side.lhs[:, [k]], None, None, np.array([rhs]), {}
             )
             if other.first is not None:
                 return False
@@ -176,7 +205,13 @@ def _constants(
         slack = None
         if head not in steps and value > 0 and all(side.first is None for side in sides):
             slack = _slack(walk, name, held, sides)
-        yield Constant(name, float(value), "estimated" if name in filled else "given", estimate, covers, slack)
+        source = "estimated" if name in filled else "given"
+        yield Constant(name, float(value), source, estimate, covers, slack, _is_upper(name, statement))
+
+
+def _is_upper(name: str, statement: Statement) -> bool:
+    """Whether an assumption asks a constant to be large enough; of the common ones only mu has to be small enough."""
+    return _roles(statement).get(name, name) in UPPER
 
 
 def _covers(name: str, value: float, estimate: Estimate, statement: Statement) -> bool | None:
@@ -185,8 +220,8 @@ def _covers(name: str, value: float, estimate: Estimate, statement: Statement) -
     None where the estimate is a limit on the safe side alone, so that a value beyond it may be a constant too.
     """
     room = 1 + ROUNDING
-    upper = _roles(statement).get(name, name) in UPPER
-    meets = value * room >= estimate.value if upper else value <= estimate.value * room
+    upper = _is_upper(name, statement)
+    meets = value * room >= estimate.limit if upper else value <= estimate.limit * room
     safe = estimate.kind == ("at most" if upper else "at least")
     return None if safe and not meets else meets
 
@@ -277,20 +312,14 @@ def _seeds(runs: Mapping[str, Array]) -> int:
 
 
 def _is_random(statement: Statement, held: Mapping[str, Fraction]) -> bool:
-    """Whether the bound is about runs with noise or sampling; no noise where its bound was given as 0."""
-    for assumption in (*statement.let, *statement.implicit):
-        record = ASSUMPTIONS.get(assumption.name)
-        if record is None or record.about not in ("noise", "participation") or assumption.name == "full_participation":
-            continue
-        if record.about == "noise" and any(held.get(s.name) == 0 for s in _noise_bounds(statement)):
-            continue
-        return True
-    return False
-
-
-def _noise_bounds(statement: Statement) -> list[Any]:
-    """The constants that bound noise."""
+    """Whether the bound is about runs with noise or sampling."""
     several = (*statement.let, *statement.implicit)
-    return [
-        s for a in several if (known := ASSUMPTIONS.get(a.name)) is not None and known.about == "noise" for s in a.args
-    ]
+    about = {record.about for a in several if (record := ASSUMPTIONS.get(a.name)) and a.name != "full_participation"}
+    return "participation" in about or has_noise(statement, held)
+
+
+def has_noise(statement: Statement, held: Mapping[str, Fraction]) -> bool:
+    """Whether the bound is about stochastic gradients; they have no noise where its bound was given as 0."""
+    several = (*statement.let, *statement.implicit)
+    about = [a for a in several if (record := ASSUMPTIONS.get(a.name)) and record.about == "noise"]
+    return bool(about) and not any(held.get(s.name) == 0 for a in about for s in a.args)

@@ -15,7 +15,7 @@ from fedaudit.errors import UserError
 
 from .trajectory import Array
 
-__all__ = ["ClientData", "Estimate"]
+__all__ = ["ClientData", "Estimate", "stronger"]
 
 Loss = Literal["least squares", "logistic"]
 NEWTON, SETTLED = 200, 1e-13
@@ -28,6 +28,19 @@ class Estimate:
     value: float
     how: str
     kind: Literal["exact", "at least", "at most"] = "exact"
+    sure: float | None = None  # what a given constant may not be beyond, where `value` has noise itself
+
+    @property
+    def limit(self) -> float:
+        """What counts against a constant that was given."""
+        return self.value if self.sure is None else self.sure
+
+
+def stronger(one: Estimate | None, other: Estimate) -> Estimate:
+    """Of two estimates of a constant the one that says more: what is exact or a safe limit, else the further limit."""
+    if one is None or one.kind != other.kind:
+        return other if one is None else one
+    return one if (one.value >= other.value) == (one.kind == "at least") else other
 
 
 @dataclass(frozen=True, slots=True, eq=False)

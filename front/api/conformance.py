@@ -89,14 +89,14 @@ def conform(
     >>> print(found.explanations[0])
     the mean of y is over the sampled clients, each the same
     """
-    from fedaudit.verify.conform.recording import read_file
+    from fedaudit.verify.recorded.trajectory import read_arrays
 
     box = _box(method)
     if callable(run):
         return _trained(box, run, symbols, tolerance)
     if isinstance(run, str | os.PathLike):
         path = Path(run)
-        return _compared(box, {path.name: ({**read_file(path), **symbols}, _losses(grad))}, tolerance)
+        return _compared(box, {path.name: ({**read_arrays(path), **symbols}, _losses(grad))}, tolerance)
     return _compared(box, {"": ({**run, **symbols}, _losses(grad))}, tolerance)
 
 

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 __all__ = ["check", "checked"]
 
+KINDS = (".csv", ".npz", ".json")
+
 
 def check(
     claim: Statement | str,
@@ -59,10 +61,10 @@ def checked(
     from fedaudit.verify.recorded.bound_check import check_bound, has_noise
     from fedaudit.verify.recorded.client_data import stronger
     from fedaudit.verify.recorded.run_constants import run_constants, taken_apart
-    from fedaudit.verify.recorded.trajectory import arrays_of, read_trajectories
+    from fedaudit.verify.recorded.trajectory import arrays_of, read_arrays
 
     statement = given(claim)
-    raw: dict[str, Any] = {**({} if run is None else read_trajectories(run)), **recorded}
+    raw: dict[str, Any] = {**({} if run is None else read_arrays(run, KINDS)), **recorded}
     raw, steps = taken_apart(raw)
     estimates: dict[str, Any] = {}
     if data is not None:
@@ -71,8 +73,10 @@ def checked(
     values = _values(rest)
     for name, estimate in run_constants(steps, noisy=has_noise(statement, values)).items():
         estimates[name] = stronger(estimates.get(name), estimate)
-    used = {name for name in runs if run is None or name in recorded or _reads(statement, name)}
-    return check_bound(statement, {name: runs[name] for name in runs if name in used}, values, estimates, at_most)
+    used = {name: runs[name] for name in runs if run is None or name in recorded or _reads(statement, name)}
+    return check_bound(
+        statement, used or runs, values, estimates, at_most
+    )  # with none of its own, it says which it has
 
 
 def _measured(raw: Mapping[str, Any], data: ClientData) -> tuple[dict[str, Any], Any]:

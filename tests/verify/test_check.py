@@ -219,7 +219,7 @@ def test_with_a_largest_value_the_expectation_is_settled_by_enough_runs() -> Non
     assert "its limit from above is" in str(few)
     assert many.sides[0].settled == "holds"
     assert "the expectation: HOLDS" in str(many)
-    assert {*many.curves().extra} == {"lower limit of the mean", "upper limit of the mean"}
+    assert {*many.curves().extra} == {"lower limit", "upper limit"}
 
 
 def test_a_run_above_the_largest_value_contradicts_it() -> None:
@@ -355,6 +355,13 @@ def test_the_command_prints_rows_draws_and_exits_with_1_where_it_exceeds(
         ("other.csv", {}, "a trajectory of gap"),
         ("wide.npz", {}, "(seeds, rounds)"),
         ("broken.json", {}, "cannot be read"),
+        ("other.csv", {}, "got loss for"),
+        ("ragged.json", {}, "gap, which is no array of numbers"),
+        ("lines.csv", {}, "lines of different lengths"),
+        ("runs.csv", {}, "runs of 1 and 2 lines"),
+        ("nan.csv", {}, "gap with nan as entry 1 of run 0"),
+        ("negative.csv", {}, "gap = -3 as entry 0 of run 1"),
+        ("steps.json", {}, "beside gradients of other sizes"),
     ],
 )
 def test_what_cannot_be_checked_is_said_in_one_line(
@@ -366,6 +373,12 @@ def test_what_cannot_be_checked_is_said_in_one_line(
     Path("other.csv").write_text("t,loss\n0,1.0\n1,0.5\n")
     Path("text.csv").write_text("t,gap\n0,one\n")
     Path("broken.json").write_text("[[")
+    Path("ragged.json").write_text('{"gap": [[1, 2], [1]]}')
+    Path("lines.csv").write_text("t,gap\n0,1.0\n1\n")
+    Path("runs.csv").write_text("seed,t,gap\n0,0,1.0\n1,0,1.0\n1,1,0.5\n")
+    Path("nan.csv").write_text("t,gap\n0,1.0\n1,nan\n")
+    Path("negative.csv").write_text("seed,t,gap\n0,0,5.0\n1,0,-3.0\n")
+    Path("steps.json").write_text('{"gap": [1, 0.5], "y": [[[[1], [2]]]], "grad": [[[[1]]]]}')
     np.savez("wide.npz", gap=np.zeros((2, 2, 2)))
     values = {name: x for name, x in {**GIVEN, **more}.items() if x is not None}
     assert main(["check", BOUND, run, *arguments(values)]) == 2

@@ -18,22 +18,18 @@ quadratic losses w'A_i w/2 - b_i'w, so that gradients can be computed anywhere.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any, cast
-from zipfile import BadZipFile
 
 import numpy as np
 
 from fedaudit.errors import UserError
 
-__all__ = ["Losses", "Recording", "read_file", "recording_of"]
+__all__ = ["Losses", "Recording", "recording_of"]
 
 Array = np.ndarray[Any, Any]
 OWN = ("grad", "sampled", "weights", "counts", "steps", "A", "b", "arrays", "first")  # names that are no vectors
-MOST = 200_000_000  # bytes of a file
 TOLERANCE = {8: 1e-10, 4: 1e-4, 2: 1e-2}  # by the bytes of a float: what a few hundred roundings may add
 
 
@@ -66,35 +62,6 @@ class Recording:
     tolerance: float
     sampling_recorded: bool = False
     notes: tuple[str, ...] = field(default_factory=tuple)
-
-
-def read_file(path: Path) -> dict[str, Any]:
-    """The arrays of a .npz or .json file; raises `UserError`. Nothing in it is evaluated."""
-    if not path.is_file():
-        raise UserError(str(path), "a recorded run that exists (.npz or .json)", "check the path")
-    if path.stat().st_size > MOST:
-        raise UserError(f"{path} of {path.stat().st_size:,} bytes", f"at most {MOST:,}", "record fewer rounds")
-    if path.suffix == ".json":
-        return _json(path)
-    if path.suffix != ".npz":
-        raise UserError(str(path), "a recorded run, .npz or .json", "write it with numpy.savez")
-    try:
-        with path.open("rb") as file, np.load(file, allow_pickle=False) as archive:
-            return {name: archive[name] for name in archive.files}
-    except (OSError, ValueError, TypeError, AttributeError, BadZipFile, EOFError) as error:
-        raise UserError(
-            f"{path}, which cannot be read", "plain arrays as numpy.savez writes them", "save it again"
-        ) from error
-
-
-def _json(path: Path) -> dict[str, Any]:
-    try:
-        raw: object = json.loads(path.read_text("utf-8"))
-    except (OSError, ValueError, RecursionError) as error:
-        raise UserError(f"{path}, which is no JSON", "an object of numbers and lists", "write it again") from error
-    if not isinstance(raw, dict):
-        raise UserError(f"{path}, which holds no object", "names with numbers or lists", 'write {"x": [...], ...}')
-    return {str(name): value for name, value in cast("dict[Any, Any]", raw).items()}
 
 
 def recording_of(raw: Mapping[str, object], names: Mapping[str, bool], losses: Losses | None = None) -> Recording:

@@ -242,7 +242,7 @@ class Checked(Recorded):
         """The picture's data: the runs in true units, over the bound and its terms."""
         side = self.sides[0]
         rhs = np.broadcast_to(side.rhs, side.lhs.shape)
-        limits = {"lower limit of the mean": side.lower, "upper limit of the mean": side.upper}
+        limits = {"lower limit": side.lower, "upper limit": side.upper}
         extra = {name: values for name, values in limits.items() if values is not None}
         runs = "one recorded run" if self.seeds == 1 else f"{self.seeds} recorded runs"
         values = ", ".join(f"{c.name} = {c.value:.4g}" for c in self.constants)

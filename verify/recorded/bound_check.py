@@ -270,7 +270,7 @@ def _index(statement: Statement, runs: Mapping[str, Array]) -> str:
     if not quantities:
         names = sorted({name_of(q) for r in statement.relations for q in r.atoms(AppliedUndef)})
         raise UserError(
-            f"{', '.join(runs) or 'no trajectory'} for {statement.id}",
+            f"{', '.join(runs) or 'none of its trajectories'} for {statement.id}",
             f"a trajectory of {', '.join(names)}",
             "record it",
         )
@@ -297,13 +297,14 @@ def _nonnegative(ready: Plan, runs: Mapping[str, Array]) -> tuple[dict[str, Arra
     """Trajectories without the small negative numbers that rounding leaves where a quantity is none."""
     kept, notes = dict(runs), list[str]()
     for name, array in runs.items():
-        if (
-            ready.domains.get(name) == "nonnegative"
-            and (array < 0).any()
-            and array.min() >= -ROUNDING * np.abs(array).max()
-        ):
-            kept[name] = np.maximum(array, 0)
-            notes.append(f"{name} has values down to {array.min():.2g}, read as 0")
+        if ready.domains.get(name) != "nonnegative" or array.min() >= 0:
+            continue
+        if array.min() < -ROUNDING * np.abs(array).max():
+            run, entry = np.argwhere(array < 0)[0]
+            got = f"{name} = {array[run, entry]:.6g} as entry {entry} of run {run}"
+            raise UserError(got, f"a number from 0 on ({ready.meaning(name)})", "record what the statement means")
+        kept[name] = np.maximum(array, 0)
+        notes.append(f"{name} has values down to {array.min():.2g}, read as 0")
     return kept, notes
 
 

@@ -232,13 +232,8 @@ AT_OTHERS = {
     "b2": {"at": ["t", "k"], "terms": [["1", ["norm2", ["mean", "y"]]]]},
 }  # fmt: skip
 COORDINATE = moved(PLAIN, measures={"x": {"at": ["t", "n"], "terms": [["1", ["inner", "w", ["axis"]]]]}})
-STEPWISE = {"y": ["+", "y", ["*", ["*", "-1", ["at", "gamma", "t"]], ["grad", "y"]]]}
 OTHERWISE = {"y": ["+", "y", ["*", ["*", "-1", ["at", "Gamma", "t"]], ["grad", "y"]]]}
 STEEPNESS = moved(PLAIN, measures={"g2": {"at": ["t"], "terms": [["1", ["norm2", ["mean", ["grad", "w"]]]]]}})
-LATE_STEP: dict[str, Json] = {  # gamma(t) = 10 - t is positive in the rounds of a run of ten
-    "choose": {"gamma": {"index": ["t"], "value": ["+", "10", ["*", "-1", "t"]]}}, "for_all": {},
-    "domains": {"L": "positive", "A": "count", "B": "count", "C": "count", "E": "count", **MEASURED},
-}  # fmt: skip
 NUMBERED = {
     "x": {"at": ["t", "k", "i"], "terms": [["i", ["norm2", "y"]]]},
     "z": {"at": ["t", "k", "i"], "terms": [["i", ["mean", ["norm2", "y"]]]]},
@@ -454,9 +449,8 @@ ATTACKS = {
         rests=(["=", "C", "1"],), when=[["=", "C", "1"]], frame={"measures": AVERAGE, "alone": True},
     ),
     "two letters for the number of rounds": case_of(
-        ["<", "0", ["at", "gamma", "50"]], {"of": "step", "name": "gamma", "at": ["50"]},
-        moved(FEDAVG, names={"A": "T", "B": "T"}, local=STEPWISE), rule="condition",
-        rests=(["<=", "50", ["+", "B", "-1"]],), **LATE_STEP,
+        SMOOTH_GAP, BY_SMOOTH, moved(FEDAVG, names={"A": "T", "B": "T"}),
+        domains={"L": "positive", "A": "count", "B": "count", "C": "count", "E": "count", **MEASURED},
     ),
     "a point where the run starts": case_of(
         ["<=", "1", "0"],
@@ -499,8 +493,8 @@ ATTACKS = {
     ),
     "a step size by the name of Gamma": case_of(
         ["<=", "0", ["at", "Gamma", "50"]], {}, rule="sign",
-        method=moved(FEDAVG, local=OTHERWISE),
-        **{**LATE_STEP, "choose": {"Gamma": LATE_STEP["choose"]["gamma"]}},
+        method=moved(FEDAVG, local=OTHERWISE), for_all={}, domains={**SYMBOLS, **MEASURED},
+        choose={"Gamma": {"index": ["t"], "value": ["+", "10", ["*", "-1", "t"]]}},  # below 0 after a run of ten
     ),
     "an oracle that is exact where rules ask it": case_of(
         ["<=", ["at", "far2", "t", "k", "i"], ["*", ["^", "gamma", "2"], ["^", "G", "2"]]],

@@ -16,10 +16,10 @@ from flint import fmpq
 from ..core.claim import Claim
 from ..core.expression import Relation, Tree
 from ..core.rational import Node, Rejected
-from .forms import BOUND, WHOLE, Forms, Need, Ranges, substituted
+from .forms import WHOLE, Forms, Need, Ranges, substituted
 from .formula_text import told as formula
 from .polynomials import Form, text
-from .vectors.frame import Frame
+from .vectors.frame import Frame, letter
 
 FLIPPED = {">=": "<=", ">": "<"}
 LINE = 400  # characters of a formula in a message
@@ -64,9 +64,7 @@ class Context:
 
     def size(self, name: str) -> Tree:
         """The claim's letter for the number of clients "C", rounds "T" or local steps "E"."""
-        names = self.claim.algorithm.names if self.claim.method is not None else {}
-        letters = {size: letter for letter, size in names.items()}
-        return letters.get(name, f"{BOUND}{name}" if name in letters.values() else name)
+        return letter(self.claim.algorithm.names if self.claim.method is not None else {}, name)
 
 
 def ordered(relation: Relation) -> Relation:

@@ -1,8 +1,8 @@
-"""What stands in the claim: its conditions, the ranges of its indices, what its assumptions mean, its step sizes.
+"""What stands in the claim: its conditions, the ranges of its indices, the step size of the round before.
 
-An instance counts only if every condition of `when` holds at every value of the `for_all` indices in their ranges, and
-every assumption with a meaning at every value of its own; both are decided there, so that they are defined. Not
-claimed: anything at values that are not shown to lie in the range.
+An instance counts only if every condition of `when` holds at every value of the `for_all` indices in their ranges; it
+is decided there, so that it is defined. Not claimed: anything at values that are not shown to lie in the range; what an
+assumption means (an atom of premises says that), or that a step size is positive (its value says it, or does not).
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def _when(data: Node, rests: Sequence[Judgement], context: Context) -> Relation:
     """A condition of the claim, at its own indices or at other values in their ranges."""
     fields, claim = data.fields("of n", "at"), context.claim
     relation = claim.when[fields["n"].integer(0, len(claim.when) - 1)]
-    return put(relation, _places(fields.get("at"), claim.for_all, rests, context, whole=False))
+    return put(relation, _places(fields.get("at"), claim.for_all, rests, context))
 
 
 def _range(data: Node, rests: Sequence[Judgement], context: Context) -> Relation:
@@ -40,14 +40,6 @@ def _range(data: Node, rests: Sequence[Judgement], context: Context) -> Relation
     index = fields["index"].one_of(ranges)
     low, high = ranges[index]
     return ("<=", low, index) if fields["end"].one_of(("low", "high")) == "low" else ("<=", index, high)
-
-
-def _means(data: Node, rests: Sequence[Judgement], context: Context) -> Relation:
-    """What an assumption of the claim says of measures, at values in its ranges."""
-    fields, claim = data.fields("of name", "at"), context.claim
-    name = fields["name"].one_of([name for name, _ in claim.assumptions if name in claim.means])
-    relation, ranges = claim.means[name]
-    return put(relation, _places(fields.get("at"), ranges, rests, context, whole=True))
 
 
 def _before(data: Node, rests: Sequence[Judgement], context: Context) -> Relation:
@@ -65,27 +57,13 @@ def _before(data: Node, rests: Sequence[Judgement], context: Context) -> Relatio
     return "=", step, Op("at", (now, Op("+", (place, fmpq(-1)))))
 
 
-def _step(data: Node, rests: Sequence[Judgement], context: Context) -> Relation:
-    """A step size that the claim chooses is positive in every round, and before every local step of it."""
-    fields, claim = data.fields("of name at"), context.claim
-    name = fields["name"].one_of([name for name, (letters, _) in claim.choose.items() if letters])
-    places = [parse(node) for node in fields["at"].items(len(claim.choose[name][0]))]
-    start = fmpq(claim.algorithm.counts_from) if claim.method is not None else ZERO
-    ends = ((start, Op("+", (context.size("T"), start, fmpq(-1)))), (ZERO, Op("+", (context.size("E"), fmpq(-1)))))
-    for place, (low, high) in zip(places, ends, strict=False):
-        _inside(place, low, high, rests, context)
-    return "<", ZERO, Op("at", (name, *places))
-
-
-def _places(
-    node: Node | None, ranges: Ranges, rests: Sequence[Judgement], context: Context, *, whole: bool
-) -> dict[str, Tree]:
-    """The values of indices, each in its range; with `whole`, of all of them, otherwise the claim's own may be left."""
+def _places(node: Node | None, ranges: Ranges, rests: Sequence[Judgement], context: Context) -> dict[str, Tree]:
+    """The values of indices, each in its range; what has none stands for itself."""
     values = {name: parse(value) for name, value in node.mapping().items()} if node is not None else {}
-    if set(values) - set(ranges) or (whole and set(ranges) - set(values)):
+    if set(values) - set(ranges):
         raise Rejected(f"got values for {sorted(values)}, expected them for {sorted(ranges)}")
     for name, value in values.items():
-        if value != name or whole:
+        if value != name:
             _inside(value, *ranges[name], rests, context)
     return values
 
@@ -97,5 +75,5 @@ def _inside(value: Tree, low: Tree, high: Tree, rests: Sequence[Judgement], cont
 
 
 SOURCES: Mapping[str, Callable[[Node, Sequence[Judgement], Context], Relation]] = {
-    "when": _when, "range": _range, "means": _means, "before": _before, "step": _step,
+    "when": _when, "range": _range, "before": _before,
 }  # fmt: skip

@@ -173,7 +173,7 @@ def _told(key: object) -> str:
 
 def check_sign(stated: Judgement, data: Node, rests: Sequence[Judgement], context: Context) -> None:
     """A measured quantity is not negative by its form: squared norms with coefficients that are not negative, under
-    means whose weights are not, the gap f(x) - f*, and Gamma. It is never shown to be positive.
+    means whose weights are not, and the gap f(x) - f*. It is never shown to be positive.
     """
     data.fields("")
     frame = framed(context)
@@ -185,9 +185,6 @@ def check_sign(stated: Judgement, data: Node, rests: Sequence[Judgement], contex
     quantity, indices = (str(large.args[0]), large.args[1:]) if isinstance(large, Op) else (large, ())
     measured = frame.measured(str(quantity))
     place = reader(frame, None)
-    if measured is None and large == "Gamma" and frame.claim.setting == "run" and not frame.composite:
-        frame.owed([SIGN])  # f_i(w*) is at least f_i*
-        return
     if frame.groups is not None and large in (frame.groups.idle, frame.groups.begins):
         return
     if measured is None or len(measured.at) != len(indices) or (isinstance(large, Op) and large.name != "at"):

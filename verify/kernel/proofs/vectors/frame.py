@@ -90,10 +90,7 @@ class Frame:
 
     def size(self, name: str) -> str:
         """The claim's letter for C, E, T or m."""
-        names = self.method.names
-        return next(
-            (letter for letter, own in names.items() if own == name), f"{BOUND}{name}" if name in names else name
-        )
+        return letter(self.method.names, name)
 
     def measured(self, name: str) -> Measure | None:
         """What a quantity is, by the proof or by the method."""
@@ -173,6 +170,12 @@ class Frame:
         if rule == LEAST_EACH:
             return "f_i_star" in spoken or ("Gamma", -1) in self.claim.needs
         return False
+
+
+def letter(names: Mapping[str, str], size: str) -> str:
+    """What stands for a size of the run; a name of the kernel where the claim calls something else so."""
+    own = f"{BOUND}{size}" if size in names else size
+    return next((letter for letter, named in names.items() if named == size), own)
 
 
 def _atoms(measure: Measure) -> list[Atom | Rule]:

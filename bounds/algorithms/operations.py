@@ -6,10 +6,8 @@ the searches do not know them, so that lint refuses a statement about such a met
 
 from __future__ import annotations
 
-from typing import Any
-
 from ..language.method import Method
-from ..language.rule_parts import Vector, as_scalar, as_vector
+from ..language.rule_parts import Scalar, Vector, as_scalar, as_vector
 
 __all__ = ["Method", "adaptive", "ones", "shares", "shrunk", "square"]
 
@@ -26,11 +24,11 @@ def square(x: Vector) -> Vector:
     return Vector("square", (as_vector(x),))
 
 
-def adaptive(first: Vector, second: Vector, tau: Any) -> Vector:
+def adaptive(first: Vector, second: Vector, tau: Scalar) -> Vector:
     """Coordinate by coordinate: first / (sqrt(second) + tau)."""
     return Vector("adaptive", (as_scalar(tau), as_vector(first), as_vector(second)))
 
 
-def shrunk(x: Vector, step: Any) -> Vector:
+def shrunk(x: Vector, step: Scalar) -> Vector:
     """The proximal point of |.|^2/2 with this step, x/(1 + step)."""
     return Vector("shrunk", (as_scalar(step), as_vector(x)))

@@ -5,8 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from sympy import Symbol
+from sympy.core.function import UndefinedFunction
+
 from ..language.method import Method
 from ..language.rule_expressions import vector
+from ..language.rule_parts import Vector
 from ..language.statement import Glossary
 
 __all__ = ["Sampling", "Stated", "symbols"]
@@ -28,14 +32,14 @@ class Symbols:
     """The letters of the boxes: `x` is the server's model, `y` a client's, E its number of local steps."""
 
     glossary: Glossary
-    t: Any
-    gamma: Any  # local step size of round t
-    E: Any
-    C: Any
-    m: Any
-    E_mean: Any
-    x: Any
-    y: Any
+    t: Symbol
+    gamma: UndefinedFunction  # local step size of round t
+    E: Symbol
+    C: Symbol
+    m: Symbol
+    E_mean: Symbol
+    x: Vector
+    y: Vector
 
     def scalar(self, name: str, dim: str, meaning: str) -> Any:
         return self.glossary.symbol(name, dim, meaning)

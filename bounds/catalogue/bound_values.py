@@ -27,6 +27,7 @@ from ..formulas.lowering import domain_of, name_of, tree, truth
 from ..formulas.trees import Formula, Tree
 from ..language.assumptions import ASSUMPTIONS
 from ..language.row_list import Recorded, html_table
+from ..language.rule_parts import Number
 from ..language.statement import RELATIONS, Entry, Statement
 from ..language.symbol_values import Given, points, told
 
@@ -99,7 +100,7 @@ class Bound(Recorded):
         """The conditions that fail."""
         return tuple(c.condition for c in self.conditions if c.holds is False)
 
-    def to_records(self) -> list[dict[str, Any]]:
+    def to_records(self) -> list[dict[str, object]]:
         """One row per term of each relation: the values that were given, and the term's."""
         constants = {name: float(x) for name, x in self.values.items()}
         return [
@@ -119,7 +120,7 @@ class Bound(Recorded):
             where = ", ".join(f"{name} = {x}" for name, x in self.values.items())
             raise UserError(f"{self.id} at {where}", f"its condition {'; '.join(self.failing)}", "change one value")
 
-    def row(self) -> dict[str, Any]:
+    def row(self) -> dict[str, object]:
         """As `--json` prints it: floats, and rationals as text where there are any."""
         return {
             "id": self.id,
@@ -169,7 +170,7 @@ class Needed:
 class _Side:
     left: str
     relation: str
-    terms: tuple[tuple[str, Formula[Any]], ...]
+    terms: tuple[tuple[str, Formula[Number]], ...]
     tree: Tree
 
 
@@ -179,7 +180,7 @@ class Plan:
 
     statement: Statement
     sides: tuple[_Side, ...]
-    conditions: tuple[tuple[str, Formula[Any], Tree, str], ...]  # of a range of `for_all`, its index besides
+    conditions: tuple[tuple[str, Formula[Truth], Tree, str], ...]  # of a range of `for_all`, its index besides
     rules: Mapping[str, Rule]
     trees: Mapping[str, tuple[tuple[str, ...], Tree]]  # of the rules: indices and value
     shown: Mapping[str, str]  # what the rules say, as text
@@ -225,7 +226,7 @@ class Plan:
         entry = self.entries.get(name.partition("(")[0])
         return entry.meaning if entry else "no entry in the glossary"
 
-    def missing(self, given: Mapping[str, Any]) -> list[Needed]:
+    def missing(self, given: Mapping[str, Fraction]) -> list[Needed]:
         """What the right-hand sides still need, in their order."""
         names: dict[str, None] = {}
         for side in self.sides:
@@ -238,14 +239,14 @@ class Plan:
         dim = str(entry.dim) if entry else "?"
         return Needed(name, self.meaning(name) + stands, dim, self.domains.get(name, "real"))
 
-    def _needs(self, part: Tree, given: Mapping[str, Any], bound: frozenset[str]) -> Iterator[str]:
+    def _needs(self, part: Tree, given: Mapping[str, Fraction], bound: frozenset[str]) -> Iterator[str]:
         if isinstance(part, str):
             if not (part[0].isdigit() or part[0] == "-" or part in bound or part in given):
                 yield from self._rule(part, given, indexed=False)
             return
         if not isinstance(part, list):
             return
-        op, *args = cast("list[Any]", part)
+        op, *args = cast("list[Tree]", part)
         if op == "at":
             name, *indices = args
             rule = bool(self.trees.get(name, ((), None))[0])
@@ -266,7 +267,7 @@ class Plan:
         for arg in args:
             yield from self._needs(arg, given, bound)
 
-    def _rule(self, name: str, given: Mapping[str, Any], *, indexed: bool) -> Iterator[str]:
+    def _rule(self, name: str, given: Mapping[str, Fraction], *, indexed: bool) -> Iterator[str]:
         index, value = self.trees.get(name, ((), None))
         if value is None or bool(index) != indexed:
             yield name
@@ -311,7 +312,7 @@ class Plan:
         return Scope(numbers, {name: rule for name, rule in self.rules.items() if name not in numbers or rule.index})
 
     def _condition(
-        self, text: str, made: Formula[Any], part: Tree, values: Mapping[str, Fraction], scope: Scope
+        self, text: str, made: Formula[Truth], part: Tree, values: Mapping[str, Fraction], scope: Scope
     ) -> Condition:
         try:
             return Condition(text, computed(made, scope))
@@ -349,7 +350,7 @@ def table(statement: Statement, values: Mapping[str, Given | Iterable[Given]]) -
 
 def _opaque(value: Tree) -> bool:
     """A quantity or a sum: nothing that is worth asking for its parts."""
-    return isinstance(value, list) and cast("list[Any]", value)[0] in ("at", "sum")
+    return isinstance(value, list) and cast("list[Tree]", value)[0] in ("at", "sum")
 
 
 def _side(side: _Side, scope: Scope) -> Side:
@@ -433,7 +434,7 @@ def _indices(left: Basic) -> tuple[Basic, ...]:
     return left.args if isinstance(left, AppliedUndef) else ()
 
 
-def _measures(value: Any, chosen: set[str]) -> bool:
+def _measures(value: Expr, chosen: set[str]) -> bool:
     """Whether a definition reads what is not chosen but measured, or drawn by an instance (weights)."""
     return any(name_of(q) not in chosen for q in value.atoms(AppliedUndef, Indexed))
 
@@ -449,7 +450,7 @@ def terms_of(statement: Statement, side: Expr) -> list[Expr]:
     return ordered_terms(cast("Add", Add(*terms, evaluate=False))) if len(terms) > 1 else terms
 
 
-def split(statement: Statement, expr: Any) -> list[Expr]:
+def split(statement: Statement, expr: Expr) -> list[Expr]:
     """The terms of a right-hand side. Products are multiplied out over sums of terms that are not negative, also over
     names that stand for such sums; what may cancel stays together.
     """
@@ -464,7 +465,7 @@ def split(statement: Statement, expr: Any) -> list[Expr]:
     return [expr]
 
 
-def _never_negative(expr: Any) -> bool:
+def _never_negative(expr: Expr) -> bool:
     if expr.is_nonnegative:
         return True
     if isinstance(expr, Sum):

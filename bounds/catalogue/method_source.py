@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import keyword
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, TypeAlias
 
-from sympy import Dummy, Rational, Symbol
+from sympy import Basic, Dummy, Expr, Pow, Rational, Sum, Symbol
 from sympy.core.function import AppliedUndef, UndefinedFunction
 from sympy.printing.str import StrPrinter
 
 from ..formulas.printer import joined
-from ..language.method import Method, quantity_name
+from ..language.method import Method, Rules, quantity_name
 from ..language.method_interface import size
-from ..language.rule_parts import Number, Vector, Weights, as_vector
+from ..language.rule_parts import Atom, Number, Vector, Weights, as_vector
+
+Named: TypeAlias = Any  # a symbol, or the head of a quantity
 
 PHASES = ("server", "client", "begin", "local", "end", "update")
 COMMENTS = {
@@ -33,38 +35,38 @@ LAWS = {"of_mean": "mean_norm2", "around_mean": "variance"}  # of |x|^2, written
 class Printer(StrPrinter):
     """Formulas as Python with exact numbers."""
 
-    def _print_Rational(self, expr: Any) -> str:
+    def _print_Rational(self, expr: Rational) -> str:
         return str(expr.p) if expr.q == 1 else f"fa.Rational({expr.p}, {expr.q})"
 
-    def _print_Symbol(self, expr: Any) -> str:
+    def _print_Symbol(self, expr: Symbol) -> str:
         return name_of(expr)
 
-    def _print_Pow(self, expr: Any, rational: bool = False) -> str:
+    def _print_Pow(self, expr: Pow, rational: bool = False) -> str:
         if abs(expr.exp) == Rational(1, 2):
             return f"{'1/' if expr.exp < 0 else ''}fa.sqrt({self._print(expr.base)})"
         return super()._print_Pow(expr, rational)
 
-    def _print_Sum(self, expr: Any) -> str:
+    def _print_Sum(self, expr: Sum) -> str:
         limits = ", ".join(f"({', '.join(map(self._print, limit))})" for limit in expr.limits)
         return f"fa.Sum({self._print(expr.function)}, {limits})"
 
-    def _print_Function(self, expr: Any) -> str:
+    def _print_Function(self, expr: Expr) -> str:
         inside = ", ".join(map(self._print, expr.args))
         return f"{name_of(expr.func)}({inside})" if isinstance(expr, AppliedUndef) else f"fa.{expr.func}({inside})"
 
 
-def name_of(x: Any) -> str:
+def name_of(x: Vector | Named) -> str:
     """A symbol, quantity or vector as a Python name."""
     name = "".join(c if c.isalnum() else "_" for c in (x.args[0] if isinstance(x, Vector) else str(x)))
     return f"{name}_" if keyword.iskeyword(name) or not name.isidentifier() else name
 
 
-def formula(expr: Any) -> str:
+def formula(expr: Basic | float) -> str:
     """A formula of the glossary's symbols as Python."""
     return Printer().doprint(expr)
 
 
-def glossary_lines(method: Method, also: Iterable[Any] = ()) -> list[str]:
+def glossary_lines(method: Method, also: Iterable[Named] = ()) -> list[str]:
     """What makes the symbols of the method, of its measures, and some more."""
     sizes = [size(method, method.glossary, name) for name in ("T", "E", "C")]
     kept = _letters(method)
@@ -79,7 +81,7 @@ def method_lines(method: Method) -> list[str]:
     lines += ["METHOD = fa.Method(", f"    id={_quoted(method.id)},", f"    title={_quoted(method.title)},"]
     lines += [f"    cite={_quoted(method.cite)},", "    glossary=GLOSSARY,"]
     for phase in PHASES:
-        rules: Mapping[Vector, Any] = getattr(method, phase)
+        rules: Rules = getattr(method, phase)
         if rules or phase in ("server", "client"):  # which every method has
             inside = ", ".join(f"{name_of(v)}: {_part(as_vector(value))}" for v, value in rules.items())
             lines.append(f"    {phase}={{{inside}}},  # {COMMENTS[phase]}")
@@ -87,7 +89,7 @@ def method_lines(method: Method) -> list[str]:
     lines += [f"        {formula(q)}: {_part(number)}," for q, number in method.measures.items()]
     lines.append("    },")
     for name in ("formulas", "before", "names"):
-        pairs: Mapping[Any, Any] = getattr(method, name)
+        pairs: Mapping[Expr, Expr | str] = getattr(method, name)
         if pairs:
             inside = ", ".join(f"{formula(key)}: {_part(value)}" for key, value in pairs.items())
             lines.append(f"    {name}={{{inside}}},")
@@ -98,7 +100,7 @@ def method_lines(method: Method) -> list[str]:
     return [*lines, ")"]
 
 
-def _letters(method: Method) -> set[Any]:
+def _letters(method: Method) -> set[Named]:
     """Every symbol and quantity that the method is written with."""
     measures = {quantity_name(q) for q in method.measures}
     pairs = [pair for each in (method.formulas, method.before, method.names) for pair in each.items()]
@@ -111,7 +113,7 @@ def _letters(method: Method) -> set[Any]:
     return symbols | {q.func for x in formulas for q in x.atoms(AppliedUndef)}
 
 
-def _entry(key: Any, method: Method) -> str:
+def _entry(key: Named, method: Method) -> str:
     entry = method.glossary.get(key)
     meaning, dim, latex = (entry.meaning, str(entry.dim), entry.latex) if entry else (str(key), "1", "")
     told = f", {_quoted(latex)}" if latex else ""
@@ -125,7 +127,7 @@ def _entry(key: Any, method: Method) -> str:
     return f"{name_of(key)} = GLOSSARY.symbol({_quoted(str(key))}, {_quoted(dim)}, {_quoted(meaning)}{told}{sign})"
 
 
-def _sign(x: Any) -> str:
+def _sign(x: Expr) -> str:
     """What is known of the sign of a symbol, or of a quantity at some index (the name alone knows none)."""
     return ", positive=True" if x.is_positive else ", nonnegative=True" if x.is_nonnegative else ", real=True"
 
@@ -136,7 +138,7 @@ def _quoted(text: str) -> str:
     return f'r"{text}"' if plain and "\\" in text else f'"{text}"' if plain else repr(text)
 
 
-def _part(x: Any) -> str:
+def _part(x: Vector | Weights | Number | Expr | str) -> str:
     """A vector, weights, a number, or a formula among what they are applied to."""
     match x:
         case str():
@@ -161,14 +163,14 @@ def _part(x: Any) -> str:
             return formula(x)
 
 
-def _call(op: str, args: tuple[Any, ...]) -> str:
+def _call(op: str, args: Atom) -> str:
     """An operation as it is written; one without arguments is a name."""
     inside = [_part(arg) for arg in (reversed(args) if op in TURNED else args)]
     inside += [OPTION[op]] if op in OPTION else []
     return f"fa.{RENAMED.get(op, op)}({', '.join(inside)})" if args else f"fa.{op}"
 
 
-def _times(scalar: Any, body: str, several: bool) -> str:
+def _times(scalar: Expr, body: str, several: bool) -> str:
     negative = scalar.could_extract_minus_sign() and not scalar.is_Add
     sign, size = ("-", -scalar) if negative else ("", scalar)
     inside = f"({body})" if several else body
@@ -188,7 +190,7 @@ def _number(number: Number) -> str:
     return joined([*([around] if around else []), *(_times(c, _atom(atom), False) for c, atom in apart)])
 
 
-def _atom(atom: tuple[Any, ...]) -> str:
+def _atom(atom: Atom) -> str:
     op, *args = atom
     match op:
         case "mean":

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, cast
+from typing import Any, TypeAlias
 
 from sympy import Basic, Expr, Indexed, Rational, Tuple
 from sympy.core.function import AppliedUndef
@@ -12,13 +12,15 @@ from sympy.core.relational import Relational
 
 from ..language.statement import Statement
 
+Field: TypeAlias = Mapping[Expr, Expr] | tuple[Basic, ...] | Basic  # of a statement that has formulas
+
 
 @dataclass(frozen=True, slots=True)
 class Constant:
     """One printed number of a statement: in which field it stands, where in that expression, and its value."""
 
     field: str  # "then", "where", "choose", "when"
-    key: Any
+    key: Any  # the defined name, or the place in the field
     path: tuple[int, ...]
     value: Rational
     inside: Basic  # the smallest term around it
@@ -31,11 +33,10 @@ def constants(statement: Statement, fields: Sequence[str] = ("then", "where", "c
     """Every number printed in a statement, exponents included; minus signs and divisions are not numbers."""
     constants: list[Constant] = []
     for name in fields:
-        value: Any = getattr(statement, name)
-        if name in ("where", "choose"):
-            parts: Iterable[tuple[Any, Basic]] = value.items()
-        else:
-            parts = enumerate(cast("tuple[Basic, ...]", value) if isinstance(value, tuple) else (value,))
+        value: Field = getattr(statement, name)
+        parts: Iterable[tuple[Expr | int, Basic]] = (
+            value.items() if isinstance(value, Mapping) else enumerate(value if isinstance(value, tuple) else (value,))
+        )
         for key, expr in parts:
             constants += [Constant(name, key, path, number, inside) for path, number, inside in _numbers(expr, expr)]
     return constants
@@ -78,17 +79,16 @@ class Slack:
 
 def mutate(statement: Statement, constant: Constant, factor: Rational, *, evaluate: bool = True) -> Statement:
     """`statement` with one printed number multiplied by `factor`; `evaluate`: a relation may become true or false."""
-    value: Any = getattr(statement, constant.field)
+    value: Field = getattr(statement, constant.field)
     changed = constant.value * factor
 
     def put(expr: Basic) -> Basic:
         return _put(expr, constant.path, changed, evaluate)
 
-    if constant.field in ("where", "choose"):
-        mutant: Any = {k: put(v) if k == constant.key else v for k, v in value.items()}
+    if isinstance(value, Mapping):
+        mutant: object = {k: put(v) if k == constant.key else v for k, v in value.items()}
     elif isinstance(value, tuple):
-        parts = cast("tuple[Basic, ...]", value)
-        mutant = tuple(put(v) if n == constant.key else v for n, v in enumerate(parts))
+        mutant = tuple(put(v) if n == constant.key else v for n, v in enumerate(value))
     else:
         mutant = put(value)
     return replace(statement, **{constant.field: mutant})

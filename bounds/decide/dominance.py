@@ -280,7 +280,7 @@ def _cases(
             yield values, [c for c in conditions if c is not true]
 
 
-def _at(formula: Any, values: Mapping[Symbol, Expr]) -> Any:
+def _at(formula: Basic, values: Mapping[Symbol, Expr]) -> Any:
     """The formula at these values; a relation or a maximum of what is no number makes sympy raise."""
     try:
         return formula.subs(values)

@@ -282,7 +282,7 @@ def _fresh(name: str, known: tuple[str, ...] = ()) -> Symbol:
 
 
 @lru_cache(maxsize=16384)
-def uniform(formula: Any) -> Any:
+def uniform(formula: Basic) -> Any:
     """The formula with constants taken out of its sums and one name for every index, so that equal sums look equal."""
     names: dict[Basic, Basic] = {}
     for total in formula.atoms(Sum):

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any
 
 from sympy import Add, Expr, Symbol
 
 from ..language.algebra import fraction
-from ..language.method import Method, quantity_name
-from ..language.rule_parts import Number, Vector, Weights
+from ..language.method import Method, Rules, quantity_name
+from ..language.rule_parts import Atom, Number, Vector, Weights
 from .printer import PYTHON, joined, latex_form, text
 
 INDENT = {"text": "  ", "latex": r"\quad "}
@@ -82,7 +82,7 @@ class Printer:
         """A vector as one factor."""
         return self.bracketed(self.vector(x)) if x.op == "+" else self.vector(x)
 
-    def vector(self, value: Any) -> str:
+    def vector(self, value: object) -> str:
         x = value if isinstance(value, Vector) else Vector("zero")
         match x.op:
             case "name":
@@ -161,7 +161,7 @@ class Printer:
         terms = [(c, "" if atom[0] == "one" else self.atom(atom, number.law == "expect")) for c, atom in number.terms]
         return joined([self.multiple(c, body) if body else self.scalar(c) for c, body in terms])
 
-    def atom(self, atom: tuple[Any, ...], expected: bool) -> str:
+    def atom(self, atom: Atom, expected: bool) -> str:
         op, *args = atom
         match op:
             case "f_star" | "f_i_star":
@@ -189,7 +189,7 @@ class Printer:
     def word(self, text: str) -> str:
         return rf"\text{{{text}}}" if self.as_latex else text
 
-    def rules(self, block: Mapping[Vector, Any], sign: str) -> str:
+    def rules(self, block: Rules, sign: str) -> str:
         pairs = [f"{self.vector(target)} {sign} {self.vector(value)}" for target, value in block.items()]
         return (r", \quad " if self.as_latex else ",  ").join(pairs)
 
@@ -227,8 +227,8 @@ def _span(method: Method, to: str) -> str:
     """The local steps of round r, where t counts them over all rounds."""
     if not method.first:
         return f"t = rE{to}rE + E - 1"
-    first: Expr = method.first
-    if not isinstance(method.first, Expr) or first.is_number:
+    first = method.first
+    if not isinstance(first, Expr) or first.is_number:
         last = "rE" if first == 1 else f"rE + {first - 1}"
         return f"t = max(0, (r - 1)E + {first}){to}{last}"
     (E,) = first.free_symbols

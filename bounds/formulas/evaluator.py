@@ -96,7 +96,7 @@ class Compiled:
     def _precise(self) -> Formula[Number]:
         return read(self._tree, _PRECISE)
 
-    def float(self, values: Sequence[float]) -> Any:
+    def float(self, values: Sequence[float]) -> Number:
         """In floating point; raises `Undefined`."""
         try:
             value = self._float(values)
@@ -106,7 +106,7 @@ class Compiled:
             raise Undefined("not a finite real")
         return value
 
-    def rational(self, values: Sequence[fmpq]) -> Any:
+    def rational(self, values: Sequence[fmpq]) -> Number:
         """In rational arithmetic; None when a root, an exponential or a huge power stands in the way."""
         try:
             return self._exact(values)
@@ -115,7 +115,7 @@ class Compiled:
         except (ArithmeticError, ValueError) as error:
             raise Undefined(str(error)) from error
 
-    def exact(self, values: Sequence[Fraction]) -> Any:
+    def exact(self, values: Sequence[Fraction]) -> Number:
         """In rational arithmetic, from and to Python's own fractions; None as for `rational`."""
         value = self.rational([fmpq(v.numerator, v.denominator) for v in values])
         return Fraction(int(value.p), int(value.q)) if isinstance(value, fmpq) else value

@@ -214,7 +214,9 @@ def _logarithm(x: Number) -> Number:
     return fmpq(0) if x == 1 else _ball(x).log()
 
 
-def _three(holds: Callable[[Number, Number], bool], fails: Callable[[Number, Number], bool]) -> Any:
+def _three(
+    holds: Callable[[Number, Number], bool], fails: Callable[[Number, Number], bool]
+) -> Callable[[Number, Number], Truth]:
     def answer(a: Number, b: Number) -> Truth:
         if isinstance(a, fmpq) and isinstance(b, fmpq):
             return bool(holds(a, b))

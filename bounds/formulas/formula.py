@@ -77,10 +77,10 @@ class Form:
 
     op: str
     args: tuple[Form, ...]
-    value: Any
+    value: Any  # an expression, or a relation
 
 
-def leaf(value: Any) -> Form:
+def leaf(value: Basic | float) -> Form:
     return Form("leaf", (), sympify(value, strict=True))  # text is never read as a formula
 
 
@@ -112,16 +112,16 @@ def addends(form: Form) -> list[tuple[bool, Form]]:
     return [*addends(left), *((plus == same, term) for plus, term in addends(right))]
 
 
-def form_of(whole: Any) -> Form:
+def form_of(whole: Basic | float) -> Form:
     """The expression as it is printed; an expression that this module does not know is a leaf."""
     return _form_of(whole)
 
 
 @lru_cache(maxsize=16384, typed=True)  # typed: True is not 1
-def _form_of(whole: Any) -> Form:
+def _form_of(whole: Basic | float) -> Form:
     if not isinstance(whole, Basic):
         return leaf(whole)
-    expr: Any = whole
+    expr = whole
     if isinstance(expr, Add):
         return _sum(expr)
     if isinstance(expr, Mul):
@@ -175,7 +175,7 @@ def ordered_terms(total: Add) -> list[Expr]:
     return sorted(terms, key=lambda term: (term.could_extract_minus_sign(), _term_rank(term, signed)))
 
 
-def _term_rank(term: Any, signed: bool) -> tuple[Any, ...]:
+def _term_rank(term: Expr, signed: bool) -> tuple[int | Expr, ...]:
     """Many quantities and small powers first, so that a recursion reads (1 - a) x(t) + b x(t)^2 + c."""
     if term.is_number:
         return (0 if signed else 4, 0, 0)
@@ -193,7 +193,7 @@ def _product(expr: Mul) -> Form:
     """A fraction; what stands above it in brackets comes behind it, if something else stands above too."""
     if expr.could_extract_minus_sign() and expr.as_coeff_Mul()[0] < 0:
         return Form("neg", (form_of(-expr),), expr)
-    above, below = list[Any](), list[Any]()
+    above, below = list[Expr](), list[Expr]()
     for factor in sorted(expr.as_ordered_factors(), key=_factor_rank):
         if isinstance(factor, Rational):
             above += [] if factor.p == 1 else [Rational(factor.p)]
@@ -212,7 +212,7 @@ def _product(expr: Mul) -> Form:
     return _fraction(above, below)
 
 
-def _fraction(above: Sequence[Any], below: Sequence[Any]) -> Form:
+def _fraction(above: Sequence[Expr], below: Sequence[Expr]) -> Form:
     top, bottom = _chain("*", above) if above else leaf(1), _chain("*", below)
     return Form("/", (top, bottom), top.value / bottom.value)
 
@@ -229,7 +229,7 @@ def _factor_rank(factor: Expr) -> int:
     return 1 if len(stem) == 1 else 2 if in_greek(stem) != stem else 3
 
 
-def _power(expr: Any) -> Form:
+def _power(expr: Expr) -> Form:
     base, power = expr.as_base_exp()
     if power == Rational(1, 2):
         return Form("sqrt", (form_of(base),), expr)
@@ -238,7 +238,7 @@ def _power(expr: Any) -> Form:
     return leaf(E) if power == 1 else Form("^", (form_of(base), form_of(power)), expr)
 
 
-def _chain(op: str, parts: Sequence[Any]) -> Form:
+def _chain(op: str, parts: Sequence[Expr]) -> Form:
     join = {"+": add, "*": mul}[op]
     forms = [form_of(part) for part in parts]
     return reduce(lambda left, right: Form(op, (left, right), join(left.value, right.value)), forms)

@@ -7,56 +7,54 @@ theorems are tight. So it draws a share of the upper end instead: a sweep that n
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
-from sympy import Expr, Ge, Gt, Le, Lt, Max, Symbol
+from sympy import Basic, Expr, Ge, Gt, Le, Lt, Max, Symbol
 from sympy.core.function import AppliedUndef
 
 from ..language.knobs import unit
+from ..language.method import Method
 from ..language.statement import Statement
 
 __all__ = ["swept_below_ends"]
 
 
-def swept_below_ends(statement: Statement) -> Mapping[Any, Any]:
+def swept_below_ends(statement: Statement) -> Mapping[Expr, Expr]:
     """Free positive symbol -> a knob times its upper end, for those that conditions bound by known constants.
 
     Of c s <= d, with c and d free of s, the end is d/c. Several are one over the largest c/d, where c may be 0.
     """
     if isinstance(statement.method, str):
         return {}
-    rates: dict[Symbol, list[Any]] = {}
+    rates: dict[Symbol, list[Expr]] = {}
     for condition in statement.when:
-        for symbol in _free(statement, condition):
+        for symbol in _free(statement, statement.method, condition):
             if (rate := _rate(statement.defined(condition), symbol)) is not None:
                 rates.setdefault(symbol, []).append(rate)
     ends = {s: Max(*each) for s, each in rates.items() if any(rate.is_positive for rate in each)}
     return {s: unit(s.name) / end for s, end in ends.items()}
 
 
-def _free(statement: Statement, condition: Any) -> set[Symbol]:
+def _free(statement: Statement, method: Method, condition: Basic) -> set[Symbol]:
     """Symbols of a condition that nothing else determines."""
-    given = {*statement.sweep, *statement.choose, *statement.where, *statement.for_all}
-    given |= {arg for a in (*statement.let, *statement.implicit) for arg in a.args}
-    known = {*_names(statement), "Gamma", "p"}
+    determined = {*statement.sweep, *statement.choose, *statement.where, *statement.for_all}
+    determined |= {arg for a in (*statement.let, *statement.implicit) for arg in a.args}
+    reserved = {*_names(method), "Gamma", "p"}
     symbols = {s for s in condition.free_symbols if isinstance(s, Symbol) and s in statement.glossary}
-    return {s for s in symbols - given if s.is_positive and not s.is_integer and s.name not in known}
+    return {s for s in symbols - determined if s.is_positive and not s.is_integer and s.name not in reserved}
 
 
-def _names(statement: Statement) -> set[str]:
+def _names(method: Method) -> set[str]:
     """Letters that the method has for sizes and indices, and its measures."""
-    method: Any = statement.method
     return {str(letter) for letter in method.names} | {str(q.func) for q in method.measures if q.args}
 
 
-def _rate(condition: Any, symbol: Symbol) -> Any:
+def _rate(condition: Basic, symbol: Symbol) -> Expr | None:
     """c/d of a condition c symbol <= d, neither of which may be below 0; None of any other."""
     if not isinstance(condition, Le | Lt | Ge | Gt):
         return None
     small, large = (condition.lhs, condition.rhs) if isinstance(condition, Le | Lt) else (condition.rhs, condition.lhs)
     if large.has(symbol):
         return None
-    c: Expr = small / symbol
-    rate: Any = c / large
+    rate = small / symbol / large
     run = any(part.args for part in rate.atoms(AppliedUndef))
     return rate if not rate.has(symbol) and rate.is_nonnegative and not run else None

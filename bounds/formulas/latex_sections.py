@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
 
-from sympy import Symbol
+from sympy import Basic, Symbol
 
 from ..language.statement import Assumption, Statement
 from .latex_document import ENVIRONMENTS, escaped, prose
@@ -100,7 +99,7 @@ def symbol_table(statements: Iterable[Statement]) -> str:
     return "\n".join(table)
 
 
-def _named(symbol: Any, statement: Statement) -> str:
+def _named(symbol: Basic, statement: Statement) -> str:
     """A symbol; of a quantity its template without indices."""
     template = statement.glossary[symbol].latex
     if "{0}" in template:

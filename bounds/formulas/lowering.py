@@ -56,7 +56,7 @@ _UNARY: dict[type, str] = {exp: "exp", log: "log", Abs: "abs", erf: "erf"}
 _LOGIC: dict[type, str] = {And: "and", Or: "or", Not: "not"}
 NO_NAMES: Mapping[Basic, str] = {}
 # values of formulas that are no real numbers
-NO_NUMBERS: tuple[Expr, ...] = (cast("Any", S).ImaginaryUnit, S.NaN, S.Infinity, S.NegativeInfinity, S.ComplexInfinity)
+NO_NUMBERS: tuple[Expr, ...] = (S.ImaginaryUnit, S.NaN, S.Infinity, S.NegativeInfinity, S.ComplexInfinity)
 
 
 def tree(expr: Basic, names: Mapping[Basic, str] = NO_NAMES) -> Tree:
@@ -79,7 +79,7 @@ def tree(expr: Basic, names: Mapping[Basic, str] = NO_NAMES) -> Tree:
     if isinstance(expr, AppliedUndef):
         return ["at", expr.func.__name__, *(tree(a, names) for a in expr.args)]
     if isinstance(expr, Indexed):
-        return ["at", str(cast("Any", expr.base).label), *(tree(j, names) for j in expr.indices)]
+        return ["at", str(expr.base.label), *(tree(j, names) for j in expr.indices)]
     if isinstance(expr, Sum):
         bound = {limit[0] for limit in expr.limits}
         body = tree(expr.function, {q: name for q, name in names.items() if q not in bound})
@@ -108,7 +108,7 @@ def unreadable(expr: Basic) -> Iterator[Basic]:
         yield from unreadable(part)
 
 
-def _limit(end: Any) -> Tree:
+def _limit(end: Expr | int) -> Tree:
     return tree(cast("Basic", sympify(end, strict=True)))
 
 
@@ -128,7 +128,7 @@ class Lowered:
     """A statement ready to be computed with. `claim` is what certificates carry and the kernel reads."""
 
     id: str
-    claim: dict[str, Any]
+    claim: dict[str, Tree]
     sweep: dict[str, Tree]  # free symbol or quantity -> its index and value, in constants and knobs
     knobs: tuple[str, ...]
     symbols: dict[str, str]  # free scalar symbols of claim and sweep, with their domains
@@ -136,7 +136,7 @@ class Lowered:
     units: tuple[tuple[float, float], ...]  # powers of F and W of each relation's left side, for rounding floors
     scales: Mapping[str, tuple[float, float]] = field(default_factory=dict[str, tuple[float, float]])
     # powers of F and W of the symbols and quantities that a method's run reads
-    replays: tuple[Mapping[str, Any], ...] = ()  # exact runs of which the left side is a closed form
+    replays: tuple[Mapping[str, object], ...] = ()  # exact runs of which the left side is a closed form
 
 
 def lower(statement: Statement, inputs: Inputs) -> Lowered:
@@ -152,13 +152,13 @@ def lower(statement: Statement, inputs: Inputs) -> Lowered:
         return [a.name, *(s.name for s in a.args)]
 
     drawn = {**swept_below_ends(statement), **statement.sweep}
-    exprs: list[Any] = [written(statement, r) for r in (*statement.relations, *statement.when)]
+    exprs: list[Basic] = [written(statement, r) for r in (*statement.relations, *statement.when)]
     exprs += [written(statement, v) for v in (*statement.choose.values(), *drawn.values())]
     used = {s for e in exprs for s in e.free_symbols if isinstance(s, Symbol)}
     bound = {v for e in exprs for sum_ in e.atoms(Sum) for v in sum_.variables} | set(statement.for_all)
     knobs = sorted(s.name for s in used if knob_range(s.name))
     scalars = {s for s in used if s not in bound and s.name not in knobs and s in statement.glossary}
-    claim: dict[str, Any] = {
+    claim: dict[str, Tree] = {
         "id": statement.id,
         "kind": statement.kind,
         "setting": statement.setting,
@@ -193,13 +193,13 @@ def lower(statement: Statement, inputs: Inputs) -> Lowered:
     return Lowered(statement.id, claim, swept, tuple(knobs), symbols, starts, units, scales, replays)
 
 
-def written(statement: Statement, expr: Any) -> Any:
+def written(statement: Statement, expr: Basic) -> Any:
     """`expr` with every definition of the statement, and every formula of its method, written out."""
     defined = statement.defined(expr)
     return defined if isinstance(statement.method, str) else statement.method.written(defined)
 
 
-def _domains(statement: Statement, relations: list[Expr], inputs: Mapping[str, str]) -> dict[str, str]:
+def _domains(statement: Statement, relations: list[Basic], inputs: Mapping[str, str]) -> dict[str, str]:
     """The domain of every symbol and quantity that the claim reads, and of what its world reads besides."""
     ends = [statement.defined(end) for both in statement.for_all.values() for end in both]
     chosen = [(statement.defined(v), set(k.args)) for k, v in statement.choose.items()]
@@ -246,7 +246,7 @@ def _unit(expr: Basic, statement: Statement) -> tuple[float, float]:
 
 def name_of(head: Basic) -> str:
     if isinstance(head, Indexed):
-        return str(cast("Any", head.base).label)
+        return str(head.base.label)
     return head.func.__name__ if isinstance(head, AppliedUndef) else str(head)
 
 

@@ -4,22 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
-from typing import Any
 
-from sympy import Expr, Symbol
+from sympy import Basic, Expr, Symbol
 from sympy.core.function import AppliedUndef
 from sympy.core.relational import Relational
 
 from ..language.method import quantity_name
 from ..language.statement import Assumption, Entry, Statement
 from .algorithm_box import algorithm, measures
-from .formula import form_of
+from .formula import Form, form_of
 from .greek import in_greek
 from .printer import PEOPLE, PYTHON, latex_form, text
 
 __all__ = ["formulas", "letters", "parts", "printed", "relations_latex", "show", "shown_row", "used_symbols"]
 
-Print = Callable[[Any], str]  # a form, or an expression
+Print = Callable[[Form | Basic], str]  # a form, or an expression
 GROWTH = {  # of orders: text and LaTeX
     "<=": ("O", r"\mathcal{O}"),
     "<": ("o", "o"),
@@ -94,7 +93,7 @@ def _method(statement: Statement, *, as_latex: bool) -> list[tuple[str, list[str
     if isinstance(statement.method, str):
         return []
     meant = [a.means for a in (*statement.let, *statement.implicit) if a.means is not None]
-    exprs: list[Any] = [statement.defined(e) for e in (*statement.relations, *statement.when, *meant)]
+    exprs: list[Basic] = [statement.defined(e) for e in (*statement.relations, *statement.when, *meant)]
     used = {quantity_name(f) for e in exprs for f in e.atoms(AppliedUndef, Symbol)}
     blocks = [
         ("algorithm", algorithm(statement.method, as_latex=as_latex)),
@@ -128,7 +127,7 @@ def show(statement: Statement) -> str:
     return "\n".join(lines)
 
 
-def _symbol(symbol: Any, entry: Entry) -> str:
+def _symbol(symbol: Basic, entry: Entry) -> str:
     """A line of the glossary; a letter with the name that `fedaudit bound` takes."""
     name, letter = str(symbol), in_greek(str(symbol))
     return f"{letter}{f' ({name})' if letter != name else ''}: {entry.meaning}  [{entry.dim}]"
@@ -138,11 +137,11 @@ def _block(name: str, rows: list[str]) -> list[str]:
     return [f"{name}:", *(f"  {row}" for row in rows)] if rows else []
 
 
-def used_symbols(statement: Statement) -> list[tuple[Any, Entry]]:
+def used_symbols(statement: Statement) -> list[tuple[Basic, Entry]]:
     """The lines of the glossary that the statement speaks of."""
-    pairs: list[tuple[Any, Any]] = [*statement.where.items(), *statement.choose.items()]
-    exprs: list[Any] = [*statement.relations, *statement.when]
-    exprs += [e for pair in pairs for e in pair if isinstance(e, Expr)]
+    pairs: list[tuple[Expr, Expr]] = [*statement.where.items(), *statement.choose.items()]
+    exprs: list[Basic] = [*statement.relations, *statement.when]
+    exprs += [e for pair in pairs for e in pair]
     if not isinstance(statement.method, str):
         exprs += statement.method.scalars(())
     heads = {atom for e in exprs for atom in e.free_symbols} | {f.func for e in exprs for f in e.atoms(AppliedUndef)}
@@ -177,7 +176,7 @@ def as_printed(statement: Statement) -> list[str]:
     whole = statement.relations[0]
     left, right = whole.args
     if statement.kind == "order" and statement.form is not None:
-        measured: Any = statement.form.identity.relations[0].args[0]
+        measured = statement.form.identity.relations[0].args[0]
         name = latex_form(measured, statement.form.identity.glossary)
         said: Print = partial(latex_form, glossary=statement.glossary)
         told = relation(statement, whole, said, as_latex=True)
@@ -188,7 +187,7 @@ def as_printed(statement: Statement) -> list[str]:
     return []
 
 
-def printed(statement: Statement) -> dict[str, Any]:
+def printed(statement: Statement) -> dict[str, object]:
     """The statement as the report prints it: words, and formulas as LaTeX."""
     return {
         "title": statement.title,
@@ -205,7 +204,7 @@ def printed(statement: Statement) -> dict[str, Any]:
     }
 
 
-def shown_row(statement: Statement) -> dict[str, Any]:
+def shown_row(statement: Statement) -> dict[str, object]:
     """The statement as data: each formula as text, in Python's signs and names, and as LaTeX."""
     forms: dict[str, Print] = {
         "text": partial(text, style=PEOPLE),

@@ -29,7 +29,7 @@ class Arithmetic(Generic[N]):
     power: Callable[[N, N], N]
     fold: Mapping[str, Callable[[N, N], N]]  # + * min max
     unary: Mapping[str, Callable[[N], N]]
-    compare: Mapping[str, Callable[[N, N], Any]]
+    compare: Mapping[str, Callable[[N, N], bool | N | None]]
     pi: Formula[N] | None = None
 
 

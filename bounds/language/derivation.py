@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias
 
-from sympy import Dict, Eq, Expr, Ge, Gt, Le, Symbol, sympify
+from sympy import Basic, Dict, Eq, Expr, Ge, Gt, Le, Symbol, sympify
 from sympy.core.function import AppliedUndef, UndefinedFunction
 from sympy.core.relational import Relational
 from sympy.logic.boolalg import Boolean, false, true
@@ -19,6 +19,9 @@ from sympy.logic.boolalg import Boolean, false, true
 from fedaudit.errors import UserError
 
 from .statement import several, with_values
+
+# Symbols, and heads of quantities, each with what stands for it.
+Replaced: TypeAlias = Sequence[tuple[Any, Any]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +37,7 @@ class Citation:
     """How a cited statement is used: which relation, at which values, and what stands for assumptions it makes."""
 
     part: int = 0
-    values: tuple[tuple[tuple[Any, Any], ...], ...] = ()
+    values: tuple[Replaced, ...] = ()
     instead: tuple[tuple[str, Given], ...] = ()
 
 
@@ -132,7 +135,7 @@ class View:
     relations: tuple[Relational, ...]
     requires: tuple[Boolean, ...] = ()
     assumes: tuple[str, ...] = ()
-    values: tuple[tuple[tuple[Any, Any], ...], ...] = ()  # put in by `at`, in this order
+    values: tuple[Replaced, ...] = ()  # put in by `at`, in this order
 
     @property
     def lhs(self) -> Expr:
@@ -163,7 +166,7 @@ class View:
         return Known(self.relations[part], self.id, "cited", needed, assumes, citation=citation)
 
 
-def put_in(expr: Any, pairs: Sequence[tuple[Any, Any]]) -> Any:
+def put_in(expr: Basic, pairs: Replaced) -> Any:
     """`expr` with every pair's first part replaced by its second, at once; functions by name, even below sums."""
     for old, _ in pairs:
         if not isinstance(old, Symbol | AppliedUndef | UndefinedFunction):  # in place of a formula it is another claim
@@ -175,7 +178,7 @@ def put_in(expr: Any, pairs: Sequence[tuple[Any, Any]]) -> Any:
     return written
 
 
-def domains(pairs: Iterable[tuple[Any, Any]]) -> Iterator[Boolean]:
+def domains(pairs: Replaced) -> Iterator[Boolean]:
     """What the values of symbols must be: positive for a positive one, a whole number for a count, and so on."""
     for symbol, value in pairs:
         if isinstance(symbol, UndefinedFunction):
@@ -194,7 +197,7 @@ class Derivation:
 
     proof: Callable[..., Argument]
     cites: tuple[str, ...] = ()
-    substitute: Mapping[Any, Any] = field(default_factory=Dict)
+    substitute: Mapping[Any, object] = field(default_factory=Dict)
     closed: tuple[Symbol, ...] = ()  # definitions that are not written out: the proof holds whatever they are
 
     def __post_init__(self) -> None:

@@ -8,9 +8,26 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING
 
-from sympy import Abs, Add, Basic, Indexed, Max, Min, Mul, Number, NumberSymbol, Pow, Sum, Symbol, erf, exp, log
+from sympy import (
+    Abs,
+    Add,
+    Basic,
+    Indexed,
+    Max,
+    Min,
+    Mul,
+    Number,
+    NumberSymbol,
+    Pow,
+    Rational,
+    Sum,
+    Symbol,
+    erf,
+    exp,
+    log,
+)
 from sympy.core.function import AppliedUndef
 from sympy.core.relational import Relational
 from sympy.logic.boolalg import Boolean
@@ -79,8 +96,7 @@ def dimension_of(expr: Basic, glossary: Glossary) -> Dimension | None:
             raise DimensionError("{} is not in the glossary", expr)
         return glossary[expr].dim
     if isinstance(expr, AppliedUndef | Indexed):
-        used = cast("Any", expr)
-        head = used.func if isinstance(expr, AppliedUndef) else used.base.label
+        head = expr.func if isinstance(expr, AppliedUndef) else expr.base.label
         if head not in glossary:
             raise DimensionError("{} is not in the glossary", head)
         for index in expr.args if isinstance(expr, AppliedUndef) else expr.indices:
@@ -100,11 +116,11 @@ def dimension_of(expr: Basic, glossary: Glossary) -> Dimension | None:
         _dimensionless(expr.args[0], glossary, "argument of {}", expr.func.__name__)
         return ONE
     if isinstance(expr, Pow):
-        base, power = dimension_of(expr.base, glossary), cast("Any", expr.exp)
+        base, power = dimension_of(expr.base, glossary), expr.exp
         _dimensionless(power, glossary, "exponent in {}", expr)
         if base is None or base == ONE:
             return base
-        if not power.is_Rational:
+        if not isinstance(power, Rational):
             raise DimensionError("{} has dimension {} and is raised to {}", expr.base, base, power)
         return base ** Fraction(int(power.p), int(power.q))
     if isinstance(expr, Abs):

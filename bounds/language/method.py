@@ -11,13 +11,14 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Any, Literal, cast, get_args
+from typing import Any, Literal, TypeAlias, get_args
 
-from sympy import Expr, Lambda, Pow, Symbol
+from sympy import Basic, Expr, Lambda, Pow, Symbol
 from sympy.core.function import AppliedUndef
 
 from fedaudit.errors import UserError, cut
 
+from ..formulas.trees import Tree
 from .rule_parts import Number, Vector, as_scalar, as_vector, parts_of, scalars_of, vector_tree
 from .statement import LONGEST_REPR, Glossary
 
@@ -26,10 +27,8 @@ SIZES = {"E": "local steps", "C": "clients", "T": "rounds", "m": "sampled client
 INDICES = ("t", "k", "i", "j", "n")  # what every run calls round, local step, client, another client, coordinate
 LAST = {"other": "j", "axis": "n"}  # the index that it needs, which only a measure has
 Clock = Literal["rounds", "steps"]
-
-
-def _nothing() -> Any:
-    return {}
+Rules: TypeAlias = Mapping[Vector, Any]  # a vector -> what it becomes; 0 is the zero vector
+Quantity: TypeAlias = Any  # gap(t), or a constant of the run such as rho
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
@@ -59,19 +58,19 @@ class Method:
     title: str
     cite: str
     glossary: Glossary = field(repr=False)
-    server: Mapping[Vector, Any]  # vectors, and what they are before round 0
-    client: Mapping[Vector, Any]
-    begin: Mapping[Vector, Any] = field(default_factory=_nothing)
-    local: Mapping[Vector, Any] = field(default_factory=_nothing)
-    end: Mapping[Vector, Any] = field(default_factory=_nothing)
-    update: Mapping[Vector, Any] = field(default_factory=_nothing)
-    measures: Mapping[Any, Number] = field(default_factory=_nothing)  # quantity at its indices -> what it is
-    formulas: Mapping[Any, Expr] = field(default_factory=_nothing)  # quantity at its indices -> formula of measures
+    server: Rules  # vectors, and what they are before round 0
+    client: Rules
+    begin: Rules = field(default_factory=dict[Vector, Any])
+    local: Rules = field(default_factory=dict[Vector, Any])
+    end: Rules = field(default_factory=dict[Vector, Any])
+    update: Rules = field(default_factory=dict[Vector, Any])
+    measures: Mapping[Quantity, Number] = field(default_factory=dict[Any, Number])  # at its indices -> what it is
+    formulas: Mapping[Quantity, Expr] = field(default_factory=dict[Any, Expr])  # at its indices -> formula of measures
     counts_from: int = 0  # the number of the first round
     clock: Clock = "rounds"
-    first: Any = 0  # local steps of the first round: a number, or a formula of E such as E - 1; 0: E
-    before: Mapping[Any, Any] = field(default_factory=_nothing)  # quantity of t -> the one it was before; 0 at first
-    names: Mapping[Any, str] = field(default_factory=_nothing)  # a size or an index -> what every run calls it
+    first: Expr | int = 0  # local steps of the first round: a number, or a formula of E such as E - 1; 0: E
+    before: Mapping[Quantity, Quantity] = field(default_factory=dict[Any, Any])  # of t -> the one before; 0 at first
+    names: Mapping[Any, str] = field(default_factory=dict[Any, str])  # a size or an index -> what every run calls it
 
     def __post_init__(self) -> None:
         self._check_words()
@@ -125,7 +124,7 @@ class Method:
         return cut(f"<Method {self.id}: {self.title}", LONGEST_REPR) + ">"
 
     @property
-    def phases(self) -> dict[str, Mapping[Vector, Any]]:
+    def phases(self) -> dict[str, Rules]:
         return {phase: getattr(self, phase) for phase in PHASES}
 
     def steps(self) -> frozenset[AppliedUndef]:
@@ -141,11 +140,11 @@ class Method:
             if quantity_name(quantity) in measures:
                 yield from scalars_of(number)
 
-    def written(self, expr: Any) -> Any:
+    def written(self, expr: Basic) -> Any:
         """`expr` in measures alone: its formulas written out, in their order."""
         for quantity, formula in self.formulas.items():
             indexed = isinstance(quantity, AppliedUndef)
-            written = Lambda(quantity.args, formula) if indexed else formula
+            written: Any = Lambda(quantity.args, formula) if indexed else formula
             expr = expr.replace(quantity.func if indexed else quantity, written)
         return expr
 
@@ -160,7 +159,7 @@ class Method:
         spoken = any(part in ("F", "g", "conjugate") or getattr(part, "op", "") == "prox" for part in measured)
         return spoken or self.uses("prox")
 
-    def data(self, tree: Callable[[Any], Any], measures: Collection[str]) -> dict[str, Any]:
+    def data(self, tree: Callable[[Expr], Tree], measures: Collection[str]) -> dict[str, Tree]:
         """The method with these measures as JSON data; `tree` lowers scalars.
 
         Names of vectors are strings, operations are lists.
@@ -168,14 +167,14 @@ class Method:
 
         run_letters = {s: Symbol(name, integer=True) for s, name in self.names.items() if name in INDICES}
 
-        def scalar(x: Any) -> Any:
+        def scalar(x: Any) -> Tree:
             """The tree of a scalar of the rules, whose indices have the letters of every run."""
-            return tree(cast("Any", x).xreplace(run_letters) if run_letters and isinstance(x, Expr) else x)
+            return tree(x.xreplace(run_letters) if run_letters and isinstance(x, Expr) else x)
 
-        def rules(block: Mapping[Vector, Any]) -> dict[str, Any]:
+        def rules(block: Rules) -> dict[str, Tree]:
             return {target.name: vector_tree(as_vector(value), scalar) for target, value in block.items()}
 
-        def measured(quantity: Any, number: Number) -> dict[str, Any]:
+        def measured(quantity: Expr, number: Number) -> dict[str, Tree]:
             over = {} if number.law == "expect" else {"over": [number.law, "rounds" if number.each_round else "steps"]}
             at = [self.names.get(index, tree(index)) for index in quantity.args]
             return {"at": at, "terms": vector_tree(number, scalar), **over}
@@ -194,14 +193,14 @@ class Method:
             **({"names": {tree(letter): name for letter, name in self.names.items()}} if self.names else {}),
         }
 
-    def _first(self, tree: Callable[[Any], Any]) -> Any:
+    def _first(self, tree: Callable[[Expr], Tree]) -> Tree:
         """The length of the first round: a number as it is, a formula under the name that every run has for E."""
         first = as_scalar(self.first)
         formula = first.subs(dict.fromkeys(first.free_symbols, Symbol("E", integer=True)))
         return int(formula) if formula.is_number else tree(formula)
 
 
-def quantity_name(quantity: Any) -> str:
+def quantity_name(quantity: Quantity) -> str:
     """The name of gap(t), or of a constant of the run such as rho."""
     return quantity.func.__name__ if isinstance(quantity, AppliedUndef) else quantity.name
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypedDict
 
-from sympy import Symbol
+from sympy import Expr, Symbol
 from sympy.core.function import AppliedUndef
 
 from ..formulas.algorithm_box import Printer
@@ -18,14 +18,28 @@ from .statement import Entry, Glossary
 ENDS = {"t": "T", "k": "E", "i": "C", "j": "C", "n": "D"}  # the largest value of an index
 
 
+MeasureRow = TypedDict(
+    "MeasureRow", {"name": str, "is": str, "dimension": str, "meaning": str, "for": list[str]}
+)  # called, because "is" and "for" are no names of Python
+
+
+class AssumptionRow(TypedDict):
+    """An assumption as `fedaudit methods` and `assumptions` print it; `constants`: how many it introduces."""
+
+    name: str
+    about: str
+    constants: int
+    asks: str
+
+
 @dataclass(frozen=True, slots=True)
 class Range:
     """An index of a measure: its name in the paper, the letter that runs use, and where it goes from and to."""
 
-    index: Any
+    index: Symbol
     letter: str
-    first: int
-    last: Any
+    first: Expr | int
+    last: Expr
 
     def __str__(self) -> str:
         return f"{self.index} = {self.first}, ..., {self.last}"
@@ -52,7 +66,7 @@ def size(method: Method, glossary: Glossary, name: str) -> Any:
     return named[0] if named else Symbol(name, positive=True, integer=True)
 
 
-def measured(method: Method) -> list[dict[str, Any]]:
+def measured(method: Method) -> list[MeasureRow]:
     """Every measure: its name at its indices, its dimension, what it is, where its indices go."""
     printer = Printer(method, as_latex=False)
     said = {q: printer.number(number) for q, number in method.measures.items()}
@@ -92,7 +106,7 @@ def symbols(method: Method) -> list[dict[str, str]]:
     ]
 
 
-def understood(method: Method) -> list[dict[str, Any]]:
+def understood(method: Method) -> list[AssumptionRow]:
     """The assumptions that say something about runs of this method, and what each one asks of an instance."""
     return [
         {"name": name, "about": one.about, "constants": one.constants, "asks": one.asks + _beside(one)}
@@ -105,10 +119,10 @@ def _beside(assumption: RunAssumption) -> str:
     return f" (beside {assumption.beside})" if assumption.beside else ""
 
 
-def _at(quantity: Any) -> tuple[Any, ...]:
+def _at(quantity: Expr) -> tuple[Expr, ...]:
     return quantity.args if isinstance(quantity, AppliedUndef) else ()
 
 
-def _entry(method: Method, x: Any) -> Entry:
+def _entry(method: Method, x: Expr) -> Entry:
     key: Any = x.func if isinstance(x, AppliedUndef) else x
     return method.glossary.get(key) or Entry("", ONE)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from html import escape
-from typing import Any
 
 __all__ = ["Recorded", "html_table"]
 
@@ -19,10 +18,10 @@ class Recorded(ABC):
     __slots__ = ()
 
     @abstractmethod
-    def row(self) -> dict[str, Any]:
+    def row(self) -> dict[str, object]:
         """As `--json` prints it."""
 
-    def to_records(self) -> list[dict[str, Any]]:
+    def to_records(self) -> list[dict[str, object]]:
         """A list of rows; here of one."""
         return [self.row()]
 
@@ -33,7 +32,7 @@ class Recorded(ABC):
         )
 
 
-def html_table(rows: Sequence[Mapping[str, Any]]) -> str:
+def html_table(rows: Sequence[Mapping[str, object]]) -> str:
     """Rows as a table; everything is escaped, long cells lose their end, and of many rows the first are shown."""
     columns = list(dict.fromkeys(name for row in rows for name in row))
     head = "".join(f"<th>{escape(name)}</th>" for name in columns)
@@ -45,6 +44,6 @@ def html_table(rows: Sequence[Mapping[str, Any]]) -> str:
     return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{more}"
 
 
-def _cell(value: Any) -> str:
+def _cell(value: object) -> str:
     said = f"{value:.6g}" if isinstance(value, float) else str(value)
     return said if len(said) <= LONGEST else f"{said[:LONGEST]}…"

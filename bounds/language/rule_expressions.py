@@ -2,15 +2,20 @@
 `expect(norm2(x - w_star))` a `Number` (rule_parts.py).
 """
 
+# A file of a user holds what no type checker saw.
+# pyright: reportUnnecessaryIsInstance=false
+
 from __future__ import annotations
 
-from typing import Any, cast, get_args
+from typing import TypeVar, get_args
 
 from sympy import Integer
 
 from fedaudit.errors import UserError
 
-from .rule_parts import Number, Over, Vector, Weights, as_number, as_scalar, as_vector
+from .rule_parts import Number, Over, Scalar, Vector, Weights, as_number, as_scalar, as_vector
+
+M = TypeVar("M", Vector, Number)
 
 start = Vector("start")  # the point where the run begins
 w_star = Vector("w_star")  # a minimiser of f, of F = f + g where the problem has a regulariser g
@@ -61,7 +66,7 @@ def batch_grad(x: Vector) -> Vector:
     return Vector("batch_grad", (as_vector(x),))
 
 
-def oracle(x: Vector, step: Any) -> Vector:
+def oracle(x: Vector, step: Scalar) -> Vector:
     """Any point that the accuracy allows, near the minimiser of the minibatch's loss + |. - x|^2/(2 step).
 
     >>> import fedaudit as fa
@@ -71,7 +76,7 @@ def oracle(x: Vector, step: Any) -> Vector:
     return Vector("oracle", (as_scalar(step), as_vector(x)))
 
 
-def full_prox(x: Vector, step: Any) -> Vector:
+def full_prox(x: Vector, step: Scalar) -> Vector:
     """The minimiser of f + |. - x|^2/(2 step), f = sum_i p_i f_i.
 
     >>> import fedaudit as fa
@@ -81,7 +86,7 @@ def full_prox(x: Vector, step: Any) -> Vector:
     return Vector("full_prox", (as_scalar(step), as_vector(x)))
 
 
-def training_prox(x: Vector, step: Any) -> Vector:
+def training_prox(x: Vector, step: Scalar) -> Vector:
     """The minimiser of f + |. - x|^2/(2 step) for the losses of the training sample, not of all points.
 
     >>> import fedaudit as fa
@@ -133,7 +138,7 @@ def other(x: Vector) -> Vector:
     return Vector("other", (as_vector(x),))
 
 
-def prox(x: Vector, step: Any) -> Vector:
+def prox(x: Vector, step: Scalar) -> Vector:
     """The proximal point of the regulariser.
 
     >>> import fedaudit as fa
@@ -143,7 +148,7 @@ def prox(x: Vector, step: Any) -> Vector:
     return Vector("prox", (as_scalar(step), as_vector(x)))
 
 
-def coin(x: Vector, chance: Any) -> Vector:
+def coin(x: Vector, chance: Scalar) -> Vector:
     """x with this probability, otherwise zero: all clients toss one coin together, once in a round.
 
     Every coin of a method is the same one, so that x + coin(mean(x) - x, q) and what else waits for it happen at once.
@@ -165,7 +170,7 @@ def neighbours(x: Vector) -> Vector:
     return Vector("neighbours", (as_vector(x),))
 
 
-def mean(x: Any, over: Over = "all", weights: Weights = own) -> Any:
+def mean(x: M, over: Over = "all", weights: Weights = own) -> M:
     """The mean over all clients with the problem's weights or others; over the sampled ones each counts the same.
 
     >>> import fedaudit as fa
@@ -174,7 +179,7 @@ def mean(x: Any, over: Over = "all", weights: Weights = own) -> Any:
     """
     if over not in get_args(Over):
         raise UserError(f"mean(…, over={over!r})", " or ".join(map(repr, get_args(Over))), "write over='sampled'")
-    if not isinstance(cast("Any", weights), Weights):
+    if not isinstance(weights, Weights):
         raise UserError(f"mean(…, weights={weights!r})", "weights", "write weights=own, largest(…), softmax(…)")
     if over == "sampled" and (isinstance(x, Number) or weights != own):
         expected = "vectors there, which count the same"
@@ -197,7 +202,7 @@ def chosen(by: Number) -> Weights:
     return Weights("chosen", (by,))
 
 
-def largest(by: Number, k: Any = None) -> Weights:
+def largest(by: Number, k: Scalar | None = None) -> Weights:
     """Equal shares for the clients where `by` is largest; with k, for the first k of them (ties: by number).
 
     >>> import fedaudit as fa
@@ -207,7 +212,7 @@ def largest(by: Number, k: Any = None) -> Weights:
     return Weights("largest", (by,) if k is None else (by, as_scalar(k)))
 
 
-def softmax(by: Number, temperature: Any) -> Weights:
+def softmax(by: Number, temperature: Scalar) -> Weights:
     """p_i exp(by/temperature), divided by their sum.
 
     >>> import fedaudit as fa

@@ -7,13 +7,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any, Literal, cast
+from fractions import Fraction
+from typing import Any, Literal, TypeAlias, cast
 
 from sympy import Expr, Integer, SympifyError, sympify
 
 from fedaudit.errors import UserError
 
+from ..formulas.trees import Tree
+
 Over = Literal["all", "sampled"]
+Scalar: TypeAlias = Expr | int | float | Fraction
+Atom: TypeAlias = tuple[Any, ...]  # an operation of a number, and what it is applied to
 Law = Literal["", "expect", "least", "most", "picked", "picked_step", "of_mean", "around_mean"]
 
 
@@ -39,12 +44,12 @@ class Vector:
     def __sub__(self, other: Vector) -> Vector:
         return self + -as_vector(other)
 
-    def __mul__(self, scalar: Any) -> Vector:
+    def __mul__(self, scalar: Scalar) -> Vector:
         return Vector("*", (as_scalar(scalar), self))
 
     __rmul__ = __mul__
 
-    def __truediv__(self, scalar: Any) -> Vector:
+    def __truediv__(self, scalar: Scalar) -> Vector:
         return self * (1 / as_scalar(scalar))
 
     @property
@@ -83,7 +88,7 @@ class Number:
     'expect'
     """
 
-    terms: tuple[tuple[Expr, tuple[Any, ...]], ...]  # (coefficient, (operation, vectors ...))
+    terms: tuple[tuple[Expr, Atom], ...]  # each with its coefficient
     law: Law = ""
     each_round: bool = False  # of an extreme: over the steps that E divides alone
 
@@ -98,20 +103,20 @@ class Number:
     def __sub__(self, other: Number) -> Number:
         return self + -as_number(other)
 
-    def __mul__(self, scalar: Any) -> Number:
+    def __mul__(self, scalar: Scalar) -> Number:
         return Number(tuple((coefficient * as_scalar(scalar), atom) for coefficient, atom in self.terms), self.law)
 
     __rmul__ = __mul__
 
-    def __truediv__(self, scalar: Any) -> Number:
+    def __truediv__(self, scalar: Scalar) -> Number:
         return self * (1 / as_scalar(scalar))
 
 
-def parts_of(x: Any) -> Iterator[Any]:
+def parts_of(x: object) -> Iterator[object]:
     """A vector, a number or weights, and all that is inside it: vectors, weights, numbers, scalars."""
     yield x
     inside = x.terms if isinstance(x, Number) else x.args if isinstance(x, Vector | Weights) else x
-    for part in cast("tuple[Any, ...]", inside) if isinstance(inside, tuple) else ():
+    for part in cast("tuple[object, ...]", inside) if isinstance(inside, tuple) else ():
         yield from parts_of(part)
 
 
@@ -132,7 +137,7 @@ def _terms(vector: Vector) -> tuple[Vector, ...]:
 zero = Vector("zero")
 
 
-def as_vector(value: Any) -> Vector:
+def as_vector(value: object) -> Vector:
     """A vector, or 0 as the zero vector; raises `UserError`."""
     if isinstance(value, Vector):
         return value
@@ -141,7 +146,7 @@ def as_vector(value: Any) -> Vector:
     raise UserError(f"got {value!r}, expected a vector; do: write 0 or an expression of the method's vectors")
 
 
-def as_number(value: Any) -> Number:
+def as_number(value: object) -> Number:
     """A number of the run; raises `UserError`."""
     if isinstance(value, Number):
         return value
@@ -149,7 +154,7 @@ def as_number(value: Any) -> Number:
     raise UserError(what, "a number of the run such as norm2(x), f(x) or inner(x, y)", "write one of them")
 
 
-def as_scalar(value: Any) -> Expr:
+def as_scalar(value: object) -> Expr:
     """A number or a formula as sympy's; raises `UserError`."""
     if isinstance(value, Vector | Number):
         raise UserError("got a product of two vectors, expected a scalar and a vector; do: use inner(x, y)")
@@ -159,7 +164,7 @@ def as_scalar(value: Any) -> Expr:
         raise UserError(repr(value), "a number or a formula", "write it with the glossary's symbols") from None
 
 
-def vector_tree(x: Any, tree: Callable[[Any], Any]) -> Any:
+def vector_tree(x: Any, tree: Callable[[Any], Tree]) -> Tree:
     """Vectors, weights, numbers and their atoms as lists that begin with the operation; scalars as `tree` has them."""
     match x:
         case Vector(op="name"):

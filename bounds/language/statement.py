@@ -13,7 +13,8 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack, cast
+from types import UnionType
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypedDict, Unpack, cast
 
 from sympy import (
     Basic,
@@ -48,7 +49,10 @@ if TYPE_CHECKING:
 
 Kind = Literal["inequality", "identity", "exists", "order", "experiment"]
 ID = re.compile(r"[A-Za-z0-9_.+~:/-]{1,200}")  # as certificates carry it
-CONDITION: Any = Relational | BooleanAtom | BooleanFunction  # a symbol is a Boolean too, to sympy
+Ends: TypeAlias = tuple[Any, Any]  # formulas, which a file may give as whole numbers
+Pairs: TypeAlias = tuple[tuple[Expr, Expr], ...]
+
+CONDITION: UnionType = Relational | BooleanAtom | BooleanFunction  # a symbol is a Boolean too, to sympy
 RELATIONS: dict[type, str] = {Le: "<=", Lt: "<", Ge: ">=", Gt: ">", Eq: "="}
 
 
@@ -64,7 +68,7 @@ class Entry:
 class Glossary(dict[Basic, Entry]):
     """Symbol or function -> `Entry`. Filled once per paper, read by lint, show and the report.
 
-    What it makes is `Any` to a type checker, and so is every formula in it: sympy's arithmetic is not annotated.
+    What it makes is `Any` to a type checker, so that a paper's file reads as its formulas do.
 
     >>> import fedaudit as fa
     >>> glossary = fa.Glossary()
@@ -89,21 +93,21 @@ class Glossary(dict[Basic, Entry]):
 
     def quantity(self, name: str, dim: str, meaning: str, latex: str = "", **assumptions: bool) -> Any:
         """An indexed quantity such as gap(t); `latex` is a template in which {0}, {1}, ... are the indices."""
-        quantity = Function(name, **(assumptions or {"real": True}))
+        quantity: Any = Function(name, **(assumptions or {"real": True}))
         self[quantity] = Entry(meaning, dimension(dim), latex)
         return quantity
 
 
-def several(owner: str, name: str, value: Any, kind: Any) -> tuple[Any, ...]:
+def several(owner: str, name: str, value: object, kind: type | UnionType) -> tuple[Any, ...]:
     """The parts of a field that holds several things of one kind; `UserError` where it is something else."""
     what, sample = PARTS[kind]
-    whole = cast("tuple[Any, ...]", value) if isinstance(value, tuple) else (value,)
+    whole = cast("tuple[object, ...]", value) if isinstance(value, tuple) else (value,)
     if kind is CONDITION and any(isinstance(part, bool) for part in whole):
         got = f"{name}={value} of {owner}, which is decided as it is written"
         raise UserError(got, what, "write Eq(left, right), Le or Ge: == compares at once")
     if not isinstance(value, tuple | list):
         raise UserError(f"{name}={value} of {owner}, which is no tuple", "one", f"write {name}=({sample},)")
-    parts = tuple(cast("tuple[Any, ...]", value))
+    parts = tuple(cast("tuple[object, ...]", value))
     for part in parts:
         if not isinstance(part, kind):
             raise UserError(f"{part} in {name} of {owner}", what, f"write {name}=({sample},)")
@@ -124,7 +128,8 @@ class Assumption:
     args: tuple[Symbol, ...] = ()
     says: str = ""
     cite: str = ""
-    means: Any = None  # of a method that is data: the relation between its measures, at every index of `for_all`
+    # Of a method that is data: the relation between its measures, at every index of `for_all`.
+    means: Any = None
     for_all: tuple[tuple[Symbol, Any, Any], ...] = ()
 
     def __post_init__(self) -> None:
@@ -150,7 +155,7 @@ class Form:
     """
 
     identity: Statement
-    replays: tuple[Mapping[str, Any], ...]  # {"instance": ..., "at": ...}
+    replays: tuple[Mapping[str, object], ...]  # {"instance": ..., "at": ...}
 
 
 class Services:
@@ -164,7 +169,7 @@ class Services:
 SERVICES = Services()
 
 
-def _none() -> Any:
+def _none() -> Dict:
     return Dict()
 
 
@@ -173,7 +178,7 @@ FIELDS = {  # those that hold several things
     "let": Assumption, "implicit": Assumption, "when": CONDITION, "limits": Limit, "reading": str,
     "follows_from": object,
 }  # fmt: skip
-PARTS: dict[Any, tuple[str, str]] = {  # what one of them is, and how it is written
+PARTS: dict[type | UnionType, tuple[str, str]] = {  # what one of them is, and how it is written
     Assumption: ("an assumption", "Assumption('smooth', (L,))"), CONDITION: ("a condition", "Eq(E, 1)"),
     Limit: ("a limit", "Limit(variable, point, value)"), Symbol: ("a symbol of the glossary", "L"),
     str: ("text", "'…'"), tuple: ("an index with its first and last value", "(t, 0, T)"),
@@ -195,7 +200,7 @@ class Fields(TypedDict, total=False):
     when: tuple[Boolean, ...]
     then: Boolean | tuple[Boolean, ...]
     where: Mapping[Expr, Expr]
-    for_all: Mapping[Symbol, tuple[Any, Any]]
+    for_all: Mapping[Symbol, Ends]
     implicit: tuple[Assumption, ...]
     limits: tuple[Limit, ...]
     order: Expr | None
@@ -233,7 +238,7 @@ class Statement:
     when: tuple[Boolean, ...] = ()
     then: Boolean | tuple[Boolean, ...]  # a tuple for a printed chain, in its order
     where: Mapping[Expr, Expr] = field(default_factory=_none)
-    for_all: Mapping[Symbol, tuple[Any, Any]] = field(default_factory=_none)
+    for_all: Mapping[Symbol, Ends] = field(default_factory=_none)
     implicit: tuple[Assumption, ...] = ()  # used by the proof, not said by the text
     limits: tuple[Limit, ...] = ()
     order: Any = None  # a formula: what the bound is of the order of, where the text says it
@@ -258,15 +263,15 @@ class Statement:
             object.__setattr__(self, name, Dict({key: self._formula(name, value) for key, value in pairs.items()}))
         ranges = self._pairs("for_all")
         for index, ends in ranges.items():
-            if not isinstance(ends, tuple | list | Tuple) or len(cast("tuple[Any, ...]", ends)) != 2:
+            if not isinstance(ends, tuple | list | Tuple) or len(cast("tuple[object, ...]", ends)) != 2:
                 got, do = f"for_all={{{index}: {ends}}} of {self.id}", f"write for_all={{{index}: (first, last)}}"
                 raise UserError(got, "a first and a last value", do)
         spans = {index: tuple(self._formula("for_all", end) for end in ends) for index, ends in ranges.items()}
         object.__setattr__(self, "for_all", Dict(spans))
 
-    def _pairs(self, name: str) -> Mapping[Any, Any]:
+    def _pairs(self, name: str) -> Mapping[Expr, Any]:
         """A field that defines symbols, or quantities at their indices."""
-        pairs = cast("Mapping[Any, Any]", getattr(self, name))
+        pairs = cast("Mapping[Expr, Any]", getattr(self, name))
         if not isinstance(pairs, Mapping | Dict):
             raise UserError(f"{name}={pairs!r} of {self.id}", "a dictionary", f"write {name}={{…: …}}")
         for key in pairs:
@@ -276,7 +281,7 @@ class Statement:
                 raise UserError(f"{key} in {name} of {self.id}", expected, do)
         return pairs
 
-    def _formula(self, name: str, value: Any) -> Any:
+    def _formula(self, name: str, value: object) -> Expr:
         """A value of such a field, which is a number or a formula, never text."""
         try:
             formula = sympify(value, strict=True)
@@ -344,11 +349,11 @@ class Statement:
         return RELATIONS[type(self.relations[0])] if self.relations else ""
 
     @property
-    def formulas(self) -> dict[str, list[Any]]:
+    def formulas(self) -> dict[str, list[Basic]]:
         """Every formula, by the field that it stands in."""
-        fields: dict[str, list[Any]] = {"then": list(self.relations), "when": list(self.when)}
+        fields: dict[str, list[Basic]] = {"then": list(self.relations), "when": list(self.when)}
         for name in ("choose", "where", "sweep"):
-            pairs: Mapping[Any, Any] = getattr(self, name)
+            pairs: Mapping[Expr, Expr] = getattr(self, name)
             fields[name] = [*pairs.keys(), *pairs.values()]
         return fields | {"for_all": [end for ends in self.for_all.values() for end in ends]}
 
@@ -382,7 +387,7 @@ class Statement:
         return SERVICES.bound_table(self, values)
 
 
-def _written_out(expr: Any, where: tuple[tuple[Any, Any], ...], *, decided: bool) -> Expr | None:
+def _written_out(expr: Basic, where: Pairs, *, decided: bool) -> Basic | None:
     """`expr` without the names on the left; None if they go in circles."""
     used = _used(expr, where)
     if not used or not _is_relation(expr):
@@ -396,7 +401,7 @@ def _is_relation(expr: object) -> bool:
 
 
 @lru_cache(maxsize=16384)
-def _used(expr: Any, where: tuple[tuple[Any, Any], ...]) -> tuple[tuple[Expr, Expr], ...]:
+def _used(expr: Basic, where: Pairs) -> Pairs:
     """The definitions that `expr` uses, or that these use."""
     definitions: dict[Expr, Expr] = {}
     waiting = [expr]
@@ -409,7 +414,7 @@ def _used(expr: Any, where: tuple[tuple[Any, Any], ...]) -> tuple[tuple[Expr, Ex
 
 
 @lru_cache(maxsize=16384)
-def _put_in(expr: Any, where: tuple[tuple[Any, Any], ...]) -> Expr | None:
+def _put_in(expr: Basic, where: Pairs) -> Basic | None:
     for _ in range(len(where) + 1):
         used = {name: value for name, value in where if expr.has(name)}
         step = with_values(expr, used, at_once=False) if used else expr
@@ -419,7 +424,7 @@ def _put_in(expr: Any, where: tuple[tuple[Any, Any], ...]) -> Expr | None:
     return None
 
 
-def with_values(expr: Any, values: Mapping[Any, Any], *, at_once: bool = True) -> Any:
+def with_values(expr: Basic, values: Mapping[Expr, Any], *, at_once: bool = True) -> Any:
     """`expr.subs(values, simultaneous=at_once)`, which takes sympy long. Symbols and quantities are found without it,
     if none is an index of a sum and none stands inside another.
     """

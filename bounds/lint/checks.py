@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
 
 from sympy import AccumBounds, Basic, Expr, Ge, Indexed, Le, Lt, PoleError, Symbol, nan
 from sympy import Limit as UnevaluatedLimit
 from sympy.core.function import AppliedUndef
+from sympy.core.relational import Relational
 from sympy.logic.boolalg import Boolean, false, true
 
 from ..decide.decision import decide, proved
@@ -233,7 +233,7 @@ def _monotone(statement: Statement, _: Catalogue) -> Iterator[str]:
                     yield f"the bound falls when {constant} grows: {decision.detail}"
 
 
-def _upper_bounds(statement: Statement) -> Iterator[tuple[Any, Symbol]]:
+def _upper_bounds(statement: Statement) -> Iterator[tuple[Relational, Symbol]]:
     for relation in statement.relations:
         left, right = relation.args[0], statement.defined(relation.args[1])
         if isinstance(relation, Le | Lt) and isinstance(left, AppliedUndef) and len(left.args) == 1:

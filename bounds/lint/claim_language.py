@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
 
-from sympy import Float, Indexed, Rational, Symbol
+from sympy import Basic, Float, Indexed, Rational, Symbol
 from sympy.logic.boolalg import And, BooleanFalse, BooleanTrue
 
 from ..formulas.lowering import NO_NUMBERS, domain_of, unreadable
@@ -45,7 +44,7 @@ def operation_faults(statement: Statement) -> Iterator[Fault]:
             yield _fault(part, name)
 
 
-def _fault(part: Any, field: str) -> Fault:
+def _fault(part: Basic, field: str) -> Fault:
     if part in NO_NUMBERS:
         return Fault(f"{part} in `{field}`", "real numbers", "look for a division by 0 or the root of a negative")
     if isinstance(part, And):
@@ -55,7 +54,7 @@ def _fault(part: Any, field: str) -> Fault:
     return Fault(f"{part} in `{field}`", OPERATIONS, "write it with those, or give it a letter of its own")
 
 
-def domain_faults(formulas: Iterable[Any]) -> Iterator[Fault]:
+def domain_faults(formulas: Iterable[Basic]) -> Iterator[Fault]:
     """Symbols that say more of themselves than the kernel checks of an instance: of a negative one it would try 0."""
     parts = list(formulas)
     labels = {part.base.label for formula in parts for part in formula.atoms(Indexed)}

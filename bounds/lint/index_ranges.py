@@ -8,9 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice, product
-from typing import Any
 
-from sympy import Expr, Indexed, Integer, Sum, Symbol, sympify
+from sympy import Basic, Expr, Indexed, Integer, Sum, Symbol, sympify
 from sympy.core.function import AppliedUndef
 from sympy.logic.boolalg import true
 
@@ -43,7 +42,7 @@ def index_faults(statement: Statement, method: Method) -> Iterator[Fault]:
             yield from _outside(statement, method, quantity, over)
 
 
-def _formulas(statement: Statement, method: Method, spans: Spans) -> Iterator[tuple[Expr, Spans]]:
+def _formulas(statement: Statement, method: Method, spans: Spans) -> Iterator[tuple[Basic, Spans]]:
     """Relations, conditions and assumptions in measures and step sizes alone, with the ranges of their indices."""
     for relation in (*statement.relations, *statement.when):
         yield method.written(statement.defined(relation)), spans
@@ -52,14 +51,14 @@ def _formulas(statement: Statement, method: Method, spans: Spans) -> Iterator[tu
             yield assumption.means, tuple((v, sympify(low), sympify(high)) for v, low, high in assumption.for_all)
 
 
-def _reads(expr: Any, spans: Spans) -> Iterator[tuple[Expr, Spans]]:
+def _reads(expr: Basic, spans: Spans) -> Iterator[tuple[Expr, Spans]]:
     """Every quantity at its indices, with the ranges of those that are in scope there."""
     if isinstance(expr, AppliedUndef | Indexed):
         yield expr, spans
     if isinstance(expr, Sum):
-        limits: Any = [tuple(limit) for limit in reversed(expr.limits)]
+        limits = reversed(expr.limits)
         spans = (*(span for span in spans if span[0] not in expr.variables), *limits)
-    for arg in getattr(expr, "args", ()):
+    for arg in expr.args:
         yield from _reads(arg, spans)
 
 
@@ -142,7 +141,7 @@ def _within(value: Expr, one: Range) -> bool:
     return bool(value.is_integer and (value - one.first).is_nonnegative and (one.last - value).is_nonnegative)
 
 
-def _example(statement: Statement, method: Method, spans: Spans, value: Any, one: Range) -> dict[Expr, Expr] | None:
+def _example(statement: Statement, method: Method, spans: Spans, value: Expr, one: Range) -> dict[Expr, Expr] | None:
     """A size that `when` allows, and indices, at which the value is no place of the run."""
     for point in _points(
         statement, method, (value, one.first, one.last, *(end for _, *ends in spans for end in ends)), spans
@@ -171,13 +170,13 @@ def _indices(spans: Sequence[Span], at: dict[Expr, Expr]) -> Iterator[dict[Expr,
 
 
 def _points(
-    statement: Statement, method: Method, formulas: Iterable[Any], spans: Spans = ()
-) -> Iterator[dict[Any, Any]]:
+    statement: Statement, method: Method, formulas: Iterable[Basic | int], spans: Spans = ()
+) -> Iterator[dict[Expr, Expr]]:
     """Small sizes of the run that `when` allows; none where the formulas, or conditions on them, read anything else."""
     indices = {index for index, *_ in spans} | set(statement.for_all)
     letters = {s for formula in formulas for s in sympify(formula).free_symbols} - indices
     conditions = [statement.defined(c) for c in statement.when]
-    about = list[Any]()
+    about = list[Basic]()
     for _ in conditions:
         about = [c for c in conditions if c.free_symbols & letters]
         letters |= {s for c in about for s in c.free_symbols}
@@ -188,7 +187,7 @@ def _points(
     spoken = {int(n) for e in (*about, *formulas) for n in sympify(e).atoms(Integer)}
     near = sorted({*SMALL, *(n + step for n in spoken for step in (-1, 0, 1) if 1 <= n + step <= LARGEST)})
     for values in islice(product(near, repeat=len(sizes)), POINTS):
-        point = dict(zip(sizes, map(Integer, values), strict=True))
+        point: dict[Expr, Expr] = dict(zip(sizes, map(Integer, values), strict=True))
         if all(c.subs(point) == true for c in about):
             yield point
 

@@ -12,9 +12,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator
-from typing import Any, cast
+from typing import cast
 
-from sympy import Sum, Symbol
+from sympy import Expr, Sum, Symbol
 from sympy.core.function import AppliedUndef
 
 from ..language.assumptions import DATA
@@ -119,7 +119,7 @@ def _instance_faults(method: Method) -> Iterator[Fault]:
 
 
 def _readable(
-    x: Any, where: str, readable: Collection[str], client: Collection[str], at_client: bool, depth: int = 0
+    x: object, where: str, readable: Collection[str], client: Collection[str], at_client: bool, depth: int = 0
 ) -> Iterator[Fault]:
     """Every vector is declared, and what a client alone has is read at a client or inside a mean."""
     if depth > 24:  # as deep as the kernel reads
@@ -135,30 +135,31 @@ def _readable(
             yield Fault(f"{where} with {x.op!r}", "it where a client reads it, or inside a mean", "write mean(…)")
         if x.op == "oracle" and not isinstance(x.args[0], Symbol):
             yield Fault(f"{where} with an oracle's step {x.args[0]}", "one symbol", "give the step a symbol")
-    if isinstance(x, tuple) and x and x[0] in VALUES_OF_CLIENTS and not at_client:
-        yield Fault(f"{where} with {x[0]!r}", "it at a client, or inside a mean", "write mean(…), or add the index i")
-    inside = at_client or isinstance(x, Weights) or _operation(x) in MEANS
+    op = _operation(x)
+    if op in VALUES_OF_CLIENTS and not isinstance(x, Vector | Weights) and not at_client:
+        yield Fault(f"{where} with {op!r}", "it at a client, or inside a mean", "write mean(…), or add the index i")
+    inside = at_client or isinstance(x, Weights) or op in MEANS
     for part in _inside(x):
         yield from _readable(part, where, readable, client, inside, depth + isinstance(x, Vector))
 
 
-def _rule(value: Any) -> Vector:
+def _rule(value: object) -> Vector:
     return value if isinstance(value, Vector) else Vector("zero")
 
 
-def _operation(x: Any) -> str:
+def _operation(x: object) -> str:
     if isinstance(x, Vector | Weights):
         return x.op
     return x[0] if isinstance(x, tuple) and x and isinstance(x[0], str) else ""
 
 
-def _inside(x: Any) -> Iterator[Any]:
+def _inside(x: object) -> Iterator[object]:
     if isinstance(x, Number):
         yield from (atom for _, atom in x.terms)
     elif isinstance(x, Vector | Weights):
         yield from x.args if not isinstance(x, Vector) or x.op not in ("name", "point") else ()
     elif isinstance(x, tuple):
-        yield from cast("tuple[Any, ...]", x)
+        yield from cast("tuple[object, ...]", x)
 
 
 def _names(x: Vector | Number) -> set[str]:
@@ -185,7 +186,7 @@ def _noise(method: Method, rule: Vector, where: str, *, local: bool) -> Iterator
 
 
 def _measure(
-    method: Method, quantity: Any, number: Number, vectors: set[str], client: set[str], kept: set[str]
+    method: Method, quantity: Expr, number: Number, vectors: set[str], client: set[str], kept: set[str]
 ) -> Iterator[Fault]:
     where = f"the measure {quantity} of {method.id}"
     at = tuple(method.names.get(index, str(index)) for index in getattr(quantity, "args", ()))

@@ -11,7 +11,7 @@ from sympy import Expr
 from ..formulas.algorithm_box import Printer
 from ..language.dimension import ONE, Dimension, DimensionError, dimension, dimension_of
 from ..language.method import Method
-from ..language.rule_parts import Number, Vector, Weights
+from ..language.rule_parts import Atom, Number, Vector, Weights
 
 LENGTH, SLOPE, VALUE, STEP = (dimension(text) for text in ("W", "F/W", "F", "W^2/F"))
 Dimensions = dict[str, Dimension]
@@ -124,7 +124,7 @@ def _check(weights: Weights, method: Method, known: Dimensions) -> None:
         raise DimensionError(f"the temperature of softmax has dimension {dims[1]}, expected {dims[0]}")
 
 
-def _atom(c: Any, atom: tuple[Any, ...], method: Method, known: Dimensions) -> Dimension | None:
+def _atom(c: Expr, atom: Atom, method: Method, known: Dimensions) -> Dimension | None:
     scalar = dimension_of(c, method.glossary)
     op, *args = atom
     if op in ("weighted", "weight"):
@@ -153,7 +153,7 @@ def _atom(c: Any, atom: tuple[Any, ...], method: Method, known: Dimensions) -> D
     return None if scalar is None or own is None else scalar * own
 
 
-def _term(method: Method, c: Expr, atom: tuple[Any, ...]) -> str:
+def _term(method: Method, c: Expr, atom: Atom) -> str:
     printer = Printer(method, False)
     return printer.multiple(c, printer.atom(atom, expected=False))
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import combinations
-from typing import Any, get_args
+from typing import get_args
 
-from sympy import Expr, Indexed, Sum
+from sympy import Expr, Indexed, Sum, Symbol
 from sympy.core.function import AppliedUndef
 
 from ..decide.dominance import Role, Roles, unmoved
@@ -25,7 +25,7 @@ def order_faults(statement: Statement) -> Iterator[Fault]:
     for part in sorted(about, key=str):
         do = "give it a letter of its own; a rate of a method is claimed with method=METHOD, in its measures"
         yield Fault(f"{part} in an order of growth", FORMULA, do)
-    symbols = set[Any]().union(*(formula.free_symbols for formula in formulas))
+    symbols = set[Symbol]().union(*(formula.free_symbols for formula in formulas))
     for symbol in sorted(symbols - set(statement.glossary), key=str):
         yield Fault(
             f"the symbol {symbol}", "one of the glossary", f"write {symbol} = GLOSSARY.symbol({symbol.name!r}, …)"
@@ -79,7 +79,7 @@ def _roles(statement: Statement) -> Iterator[Fault]:
 def contradictions(statement: Statement) -> Iterator[Fault]:
     """Parameters in two roles, or in one that the conditions exclude: along no path, so that all would be proved."""
     roles = Roles.of(statement)
-    symbols: dict[Role, Any] = {"fixed": roles.fixed, "grows": roles.grows, "vanishes": roles.vanishes}
+    symbols: dict[Role, Iterable[Symbol]] = {"fixed": roles.fixed, "grows": roles.grows, "vanishes": roles.vanishes}
     doubles = [(s, *both) for both in combinations(ROLES, 2) for s in symbols[both[0]] if s in symbols[both[1]]]
     for symbol, one, other in sorted(doubles, key=str):
         got = f"{symbol}, which is both {one!r} and {other!r}"

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from sympy import Expr, Indexed, Symbol, sympify
+from sympy import Basic, Expr, Indexed, Symbol, sympify
 from sympy.core.function import AppliedUndef
 
 from fedaudit.errors import UserError
@@ -40,11 +40,11 @@ class Formula:
     """
 
     field: str
-    value: Any
-    indices: frozenset[Any] = frozenset()
+    value: Basic
+    indices: frozenset[Expr] = frozenset()
 
     @property
-    def letters(self) -> set[Any]:
+    def letters(self) -> set[Symbol]:
         """Symbols whose value somebody has to give; in p[i] that is i, for every run has weights."""
         weights = {x.base.label for x in self.value.atoms(Indexed) if str(x.base.label) == "p"}
         letters = {s for s in self.value.free_symbols if isinstance(s, Symbol)} - self.indices - weights
@@ -69,7 +69,7 @@ def role_faults(statement: Statement, method: Method) -> Iterator[Fault]:
 
 
 def _formulas(statement: Statement, method: Method) -> Iterator[Formula]:
-    def written(field: str, value: Any, indices: Iterable[Any] = ()) -> Formula:
+    def written(field: str, value: Expr | int | Basic, indices: Iterable[Expr] = ()) -> Formula:
         return Formula(field, method.written(statement.defined(sympify(value))), frozenset(indices))
 
     for relation in statement.relations:
@@ -98,14 +98,14 @@ def _formulas(statement: Statement, method: Method) -> Iterator[Formula]:
         yield Formula("rules", rule, letters)
 
 
-def _letters_of(method: Method) -> set[Expr]:
+def _letters_of(method: Method) -> set[Any]:
     """Every symbol of its rules and measures."""
     scalars = method.scalars([quantity_name(q) for q in method.measures])
     inside = {s for e in scalars for s in e.free_symbols}
     return inside | {s for q in method.measures if isinstance(q, AppliedUndef) for s in q.args if s.is_Symbol}
 
 
-def _common(method: Method, symbol: Any) -> str:
+def _common(method: Method, symbol: Symbol) -> str:
     """What runs call a letter: `names` says it, otherwise the letter itself; nothing for one that lost its meaning."""
     if symbol in method.names:
         return method.names[symbol]
@@ -114,7 +114,7 @@ def _common(method: Method, symbol: Any) -> str:
 
 def _strangers(statement: Statement, method: Method, formulas: list[Formula]) -> Iterator[Fault]:
     """Letters that nothing on a run gives a meaning to, each once."""
-    roles, said = _roles(statement, method), set[Any]()
+    roles, said = _roles(statement, method), set[Symbol]()
     for formula in formulas:
         for letter in sorted(formula.letters - roles - said, key=str):
             common = _common(method, letter)
@@ -131,7 +131,7 @@ def _is_size(method: Method, common: str) -> bool:
     return common in COUNTS and (not needs or any(map(method.uses, needs)))
 
 
-def _roles(statement: Statement, method: Method) -> set[Any]:
+def _roles(statement: Statement, method: Method) -> set[Basic]:
     """Letters that mean something besides the sizes of the run. A count is no free parameter, wherever it stands."""
     constants = {arg for a in (*statement.let, *statement.implicit) for arg in a.args}
     read = {s for rule in method.scalars(()) for s in rule.free_symbols}
@@ -202,7 +202,7 @@ def _idle(statement: Statement, method: Method, formulas: list[Formula]) -> Iter
 
 
 def _stranger(
-    letter: Any, common: str, formula: Formula, method: Method, formulas: list[Formula], statement: Statement
+    letter: Symbol, common: str, formula: Formula, method: Method, formulas: list[Formula], statement: Statement
 ) -> Fault:
     got = f"the letter {letter} in `{formula.field}`, which runs of {method.id} do not know"
     if common in ENDS and formula.field in ("choose", "sweep"):

@@ -13,11 +13,12 @@ import difflib
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, get_args
+from typing import get_args
 
-from sympy import Dummy, Expr, Float, Indexed, Symbol
-from sympy.core.function import AppliedUndef
+from sympy import Basic, Dummy, Expr, Float, Indexed, Symbol
+from sympy.core.function import AppliedUndef, UndefinedFunction
 from sympy.core.relational import Relational
+from sympy.logic.boolalg import Boolean
 
 from fedaudit.errors import UserError
 
@@ -192,7 +193,7 @@ def _ascii(name: str) -> str:
 
 
 def _relations(statement: Statement) -> Iterator[Fault]:
-    parts: tuple[Any, ...] = statement.then if isinstance(statement.then, tuple) else (statement.then,)
+    parts: tuple[Boolean, ...] = statement.then if isinstance(statement.then, tuple) else (statement.then,)
     if not parts and statement.kind != "experiment":
         yield Fault("`then` with nothing in it", "a claim", "write then=Le(left, right)")
     for part in parts:
@@ -328,12 +329,12 @@ def _letters(method: Method, quantity: Expr) -> list[str]:
     return [method.names.get(index, str(index)) for index in quantity.args]
 
 
-def _head(x: Expr) -> Any:
+def _head(x: Expr) -> UndefinedFunction | Expr:
     """gamma of gamma(t); a symbol of the same name is another parameter."""
     return x.func if isinstance(x, AppliedUndef) else x
 
 
-def _quantities(formulas: Iterable[Any]) -> list[AppliedUndef]:
+def _quantities(formulas: Iterable[Basic]) -> list[AppliedUndef]:
     return sorted({x for formula in formulas for x in formula.atoms(AppliedUndef)}, key=str)
 
 

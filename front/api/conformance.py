@@ -7,20 +7,23 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from ..errors import UserError
 
 if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
     from fedaudit.bounds.algorithms.stated import Stated
     from fedaudit.bounds.language.method import Method
     from fedaudit.verify.conform.diagnosis import Conformity
-    from fedaudit.verify.conform.recording import Losses
+    from fedaudit.verify.conform.recording import Array, Losses
     from fedaudit.verify.conform.tasks import Task
 
 __all__ = ["conform", "stated_algorithms", "tasks"]
 
-Run = Mapping[str, Any]
+Run: TypeAlias = Mapping[str, object]  # arrays and scalars by name, as a stranger's file has them
+Gradient: TypeAlias = "Callable[[int, Array], ArrayLike]"  # of client i's loss at w
 
 
 @cache
@@ -55,9 +58,9 @@ def conform(
     method: Method | str,
     run: Run | str | os.PathLike[str] | Callable[[Task], Run],
     *,
-    grad: Callable[[int, Any], Any] | None = None,
+    grad: Gradient | None = None,
     tolerance: float | None = None,
-    **symbols: Any,
+    **symbols: object,
 ) -> Conformity:
     """Is this run, or this training loop, the stated algorithm? Where not: the first rule that differs, and what it is.
 
@@ -123,7 +126,7 @@ def _box(given: Method | str) -> Stated:
     return Stated(methods[0][1])
 
 
-def _losses(grad: Callable[[int, Any], Any] | None) -> Losses | None:
+def _losses(grad: Gradient | None) -> Losses | None:
     import numpy as np
 
     from fedaudit.verify.conform.recording import Losses
@@ -163,7 +166,7 @@ def _named(method: Method, names: Mapping[str, bool], raw: Run) -> None:
     needed: dict[str, None] = {}
     for expr in method.scalars(()):
         inside = {s for q in expr.atoms(AppliedUndef) for s in q.free_symbols}
-        needed |= dict.fromkeys(sorted(str(cast("Any", q).func) for q in expr.atoms(AppliedUndef)))
+        needed |= dict.fromkeys(sorted(str(q.func) for q in expr.atoms(AppliedUndef)))
         needed |= dict.fromkeys(sorted(str(s) for s in expr.atoms(Symbol) if s not in inside))
     missing = [name for name in needed if name not in recorded]
     if missing:
@@ -176,7 +179,7 @@ def _named(method: Method, names: Mapping[str, bool], raw: Run) -> None:
 
 
 def _trained(
-    box: Stated, train: Callable[[Task], Run], symbols: Mapping[str, Any], tolerance: float | None
+    box: Stated, train: Callable[[Task], Run], symbols: Mapping[str, object], tolerance: float | None
 ) -> Conformity:
     """The runs of all tasks: what explains one of them has to explain them all."""
     runs: dict[str, tuple[Run, Losses | None]] = {}

@@ -13,7 +13,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
@@ -22,17 +22,20 @@ from ..errors import UserError
 if TYPE_CHECKING:
     from collections.abc import Generator
 
+    from fedaudit.verify.conform.recording import Array
     from fedaudit.verify.conform.tasks import Task
+
+    from .conformance import Run
 
 __all__ = ["flower_strategy"]
 
-Array = np.ndarray[Any, Any]
-Local = Callable[["Task", int, int, Array, Any], Array]  # task, client, round, the server's model, the loss's slope
+Config: TypeAlias = dict[str, object]  # what the strategy sends beside the model
+Local: TypeAlias = "Callable[[Task, int, int, Array, Config], Array]"  # task, client, round, the server's model
 
 
 def flower_strategy(
     make: Callable[[Task], Any], local: Local | None = None, app: Callable[[Task], Any] | None = None
-) -> Callable[[Task], Mapping[str, Any]]:
+) -> Callable[[Task], Run]:
     """A training loop for `conform` whose server is a strategy of Flower, `make(task)`.
 
     The clients take plain gradient steps, or train as `local(task, i, t, x, config)` says, which returns the model that
@@ -40,13 +43,13 @@ def flower_strategy(
     client's number as `node_config["partition-id"]`. All clients take part in every round.
     """
 
-    def train(task: Task) -> Mapping[str, Any]:
+    def train(task: Task) -> Run:
         return _run(make(task), task, local, None if app is None else app(task))
 
     return train
 
 
-def _run(strategy: Any, task: Task, local: Local | None, app: Any) -> Mapping[str, Any]:
+def _run(strategy: Any, task: Task, local: Local | None, app: Any) -> Run:
     try:
         from flwr.app import ArrayRecord
     except ImportError as error:

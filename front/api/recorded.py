@@ -13,7 +13,7 @@ from ..errors import UserError
 if TYPE_CHECKING:
     from fedaudit.bounds.language.statement import Statement
     from fedaudit.verify.recorded.answer import Checked
-    from fedaudit.verify.recorded.client_data import ClientData
+    from fedaudit.verify.recorded.client_data import ClientData, Estimate
 
 __all__ = ["check", "checked"]
 
@@ -26,7 +26,7 @@ def check(
     *,
     data: ClientData | None = None,
     at_most: float | None = None,
-    **recorded: Any,
+    **recorded: object,
 ) -> Checked:
     """A recorded run against a statement's bound: does it hold, from where on does it not, and what could be smaller?
 
@@ -52,7 +52,7 @@ def check(
 def checked(
     claim: Statement | str,
     run: Path | None,
-    recorded: Mapping[str, Any],
+    recorded: Mapping[str, object],
     data: ClientData | None = None,
     at_most: float | None = None,
 ) -> Checked:
@@ -64,9 +64,9 @@ def checked(
     from fedaudit.verify.recorded.trajectory import arrays_of, read_arrays
 
     statement = given(claim)
-    raw: dict[str, Any] = {**({} if run is None else read_arrays(run, KINDS)), **recorded}
+    raw: dict[str, object] = {**({} if run is None else read_arrays(run, KINDS)), **recorded}
     raw, steps = taken_apart(raw)
-    estimates: dict[str, Any] = {}
+    estimates: dict[str, Estimate] = {}
     if data is not None:
         raw, estimates = _measured(raw, data)
     runs, rest = arrays_of(raw)
@@ -79,7 +79,7 @@ def checked(
     )  # with none of its own, it says which it has
 
 
-def _measured(raw: Mapping[str, Any], data: ClientData) -> tuple[dict[str, Any], Any]:
+def _measured(raw: Mapping[str, object], data: ClientData) -> tuple[dict[str, object], dict[str, Estimate]]:
     """What the clients' data say of a trajectory of models, and of the constants."""
     import numpy as np
 

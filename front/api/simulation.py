@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
@@ -15,13 +15,14 @@ from ..errors import UserError
 from ..progress import Wanted, told, watched
 
 if TYPE_CHECKING:
+    from fedaudit.bounds.formulas.trees import Tree
     from fedaudit.bounds.language.method import Method
     from fedaudit.problems.noises.law import NoiseLaw
     from fedaudit.problems.runs.user_problem import Problem
+    from fedaudit.verify.search.tree_arrays import Array
 
 __all__ = ["Trajectories", "simulate"]
 
-Array = np.ndarray[Any, Any]
 RULES = {
     "name",
     "start",
@@ -172,7 +173,7 @@ def simulate(
 
     law = _law(noise_law)
 
-    def kick(_: int, __: int) -> Any:
+    def kick(_: int, __: int) -> Array | None:
         if not noise or (law is not None and law.silent):
             return None
         if law is None:
@@ -222,7 +223,7 @@ def _method(given: Method | str) -> Method:
 def _operations(raw: object) -> Iterator[str]:
     """The operations in lowered rules or measures."""
     if isinstance(raw, list):
-        parts = cast("list[Any]", raw)
+        parts = cast("list[object]", raw)
         if parts and isinstance(parts[0], str):
             yield parts[0]
         for part in parts:
@@ -266,7 +267,7 @@ def _measurable(method: Method, problem: Problem) -> tuple[set[str], dict[str, s
     return kept, left_out
 
 
-def _drawn(method: Method, C: int, m: int | None, rng: np.random.Generator) -> Callable[[int], Any]:
+def _drawn(method: Method, C: int, m: int | None, rng: np.random.Generator) -> Callable[[int], Array | None]:
     if not method.uses("sampled"):
         if m is not None:
             raise UserError(f"participating={m}", "nothing: all clients take part in this method", "leave it out")
@@ -284,7 +285,7 @@ def _drawn(method: Method, C: int, m: int | None, rng: np.random.Generator) -> C
 
 def _scalars(
     method: Method, given: Mapping[str, object], kept: set[str], sizes: Mapping[str, int]
-) -> Callable[[Any], Any]:
+) -> Callable[[Tree], Array]:
     """What turns a scalar of the rules into an array (n, T, E)."""
     from fedaudit.bounds.formulas.lowering import tree
     from fedaudit.verify.search.tree_arrays import Evaluator, Quantity, Table
@@ -319,10 +320,10 @@ def _symbols(method: Method, kept: set[str], known: set[str]) -> Iterator[tuple[
 
     for expr in method.scalars(kept):
         for quantity in expr.atoms(AppliedUndef):
-            yield str(cast("Any", quantity).func), len(quantity.args)
+            yield str(quantity.func), len(quantity.args)
         for symbol in expr.atoms(Symbol):
-            if cast("Any", symbol).name not in known:
-                yield cast("Any", symbol).name, 0
+            if symbol.name not in known:
+                yield symbol.name, 0
 
 
 def _asked(method: Method, wanted: Mapping[str, int], given: Mapping[str, object]) -> None:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from fractions import Fraction
 from math import prod
-from typing import Any
 
 import numpy as np
 from hypothesis import strategies as st
 
 from fedaudit.problems.arrays.genes import Gene
+from fedaudit.problems.families.family import Array
 
 __all__ = ["values"]
 
@@ -35,11 +35,11 @@ def _rational(kind: str) -> st.SearchStrategy[Fraction]:
             return st.builds(Fraction, st.integers(-LARGEST, LARGEST), below)
 
 
-def values(gene: Gene) -> st.SearchStrategy[np.ndarray[Any, Any]]:
+def values(gene: Gene) -> st.SearchStrategy[Array]:
     """Every value of a gene."""
     size = prod(gene.shape)
 
-    def shaped(numbers: list[Fraction]) -> np.ndarray[Any, Any]:
+    def shaped(numbers: list[Fraction]) -> Array:
         array = np.empty(size, dtype=object)
         array[:] = numbers
         return array.reshape(gene.shape)

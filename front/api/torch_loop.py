@@ -9,7 +9,7 @@ Every step of every `torch.optim` optimiser is seen through PyTorch's own hooks,
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterable, Mapping
+from collections.abc import Callable, Generator, Iterable
 from contextlib import contextmanager
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
@@ -19,14 +19,15 @@ import numpy as np
 from ..errors import UserError
 
 if TYPE_CHECKING:
+    from fedaudit.verify.conform.recording import Array
     from fedaudit.verify.conform.tasks import Task
+
+    from .conformance import Run
 
 __all__ = ["model_of", "task_module", "torch_clients", "watched_steps"]
 
-Array = np.ndarray[Any, Any]
 
-
-def torch_clients(local: Callable[..., Any], *, weighted: bool = False) -> Callable[[Task], Mapping[str, Any]]:
+def torch_clients(local: Callable[..., Any], *, weighted: bool = False) -> Callable[[Task], Run]:
     """A training loop for `conform` whose clients train as `local(net, batches, task, t)` does, with PyTorch.
 
     `net` is a `torch.nn.Module` that holds the server's model, one parameter for each array of the task; `net(batch)`
@@ -35,7 +36,7 @@ def torch_clients(local: Callable[..., Any], *, weighted: bool = False) -> Calla
     """
     _torch()
 
-    def train(task: Task) -> Mapping[str, Any]:
+    def train(task: Task) -> Run:
         log, x = task.log(), task.start
         for t in range(task.rounds):
             log.server(t, x=x)

@@ -141,11 +141,12 @@ def as_csv(answer: Asked) -> str:
     elastic = list(answer.lines[0][0].elasticity or ()) if alone else []
     write(["id", *names, "bound", "exact", *terms, *(f"elasticity {name}" for name in elastic), "fails"])
     for line in (line for point in answer.lines for line in point):
-        made, row = line.bound, line.bound.row()
-        values = [row["values"].get(name, "") for name in names]
+        made = line.bound
+        values = [str(made.values.get(name, "")) for name in names]
         each = [repr(t.value.approx) for t in made.terms] if alone else []
         moved = [(line.elasticity or {}).get(name) for name in elastic]
-        write([made.id, *values, repr(made.value.approx), row["exact"] or "", *each, *moved, "; ".join(made.failing)])
+        exact = made.row()["exact"] or ""
+        write([made.id, *values, repr(made.value.approx), exact, *each, *moved, "; ".join(made.failing)])
     return out.getvalue()
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from fedaudit.bounds.formulas.algorithm_box import algorithm, box
-from fedaudit.bounds.language.method_interface import measured, symbols, understood
+from fedaudit.bounds.language.method_interface import AssumptionRow, measured, symbols, understood
 from fedaudit.output import JsonObject
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ def described(method: Method) -> str:
     return "\n".join(parts)
 
 
-def _call(one: JsonObject) -> str:
+def _call(one: AssumptionRow) -> str:
     """As it is written in a file."""
     constants = {0: "", 1: ", (…,)", 2: ", (…, …)"}[one["constants"]]
     return f'Assumption("{one["name"]}"{constants})'

@@ -131,6 +131,7 @@ class _Singletons:
     Half: Rational
     true: BooleanTrue
     false: BooleanFalse
+    ImaginaryUnit: Expr
     Infinity: Number
     NegativeInfinity: Number
     ComplexInfinity: Expr

@@ -96,7 +96,7 @@ HELP = {
     "bound": "a statement's right-hand side in numbers, term by term",
     "worst": "the worst case at your constants, over all functions and dimensions, from both sides",
     "methods": "the methods that are encoded; of a name, all that statements may use",
-    "new": "a file of your own to begin with; from LaTeX where it can be read",
+    "new": "a file of your own to begin with",
     "assumptions": "the assumptions that a run understands, and what each one asks of an instance",
     "lint": "does it make sense?",
     "derive": "does it follow from what it cites?",
@@ -181,7 +181,6 @@ def parser() -> Parser:
     sub = command("new")
     sub.add_argument("file", metavar="FILE", help="a name that ends in .py and is not there yet")
     sub.add_argument("--method", default="fedavg", metavar="NAME", help="fedavg, gd, or a method of a paper (fedprox)")
-    sub.add_argument("--latex", metavar="TEXT", help=r"the theorem: 'E f(w_T) - f^* \le \frac{L \|w_0 - w^*\|^2}{2T}'")
 
     sub = command("assumptions")
     sub.add_argument("names", nargs="*", metavar="NAME", help="a name, or what it is about (losses, noise, …); or all")

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
+from sympy import Expr
 
 from .method import Method
 from .rule_expressions import expect, f, f_star, full_grad, grad, mean, noisy, norm2, start, vector, w_star
+from .rule_parts import Number
 from .statement import Glossary
 
 STARTERS = {
@@ -14,16 +15,14 @@ STARTERS = {
 }
 
 
-def starter(name: str, step: str = "gamma") -> Method:
-    """One of them; `step` is the letter of its step size."""
+def starter(name: str) -> Method:
+    """The method of this name, a key of `STARTERS`, with a glossary of its own."""
     G = Glossary()
     G.count("T", "rounds")
     G.count("E", "local steps per round")
     G.count("C", "clients")
     t, k, i = (G.index(*pair) for pair in (("t", "round"), ("k", "local step"), ("i", "client")))
-    size = G.quantity(
-        step, "W^2/F", "step size of round t", rf"\{step.removesuffix('_t')}_{{{{{{0}}}}}}", positive=True
-    )
+    size = G.quantity("gamma", "W^2/F", "step size of round t", r"\gamma_{{{0}}}", positive=True)
     gap = G.quantity("gap", "F", "E f(w_t) - f*", r"\mathbb{{E}} f(w_{{{0}}}) - f^*", nonnegative=True)
     dist2 = G.quantity("dist2", "W^2", "E |w_t - w*|^2", r"\mathbb{{E}} \|w_{{{0}}} - w^*\|^2", nonnegative=True)
     slope2 = G.quantity(
@@ -35,7 +34,7 @@ def starter(name: str, step: str = "gamma") -> Method:
     )  # fmt: skip
     w, w_i = vector("w"), vector("w_i")
     slope = noisy(grad(w_i)) if name == "fedavg" else grad(w_i)
-    measures: dict[Any, Any] = {
+    measures: dict[Expr, Number] = {
         gap(t): expect(f(w)) - f_star,
         dist2(t): expect(norm2(w - w_star)),
         slope2(t): expect(norm2(full_grad(w))),

@@ -245,19 +245,6 @@ def test_a_number_that_the_file_computes_is_measured(tmp_path: Path, capsys: pyt
         assert said in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("number", ["10^{10^{8}}", "10^{10^{10^{10}}}", "2^{1000000000}", "7^{-99999999}"])
-def test_latex_with_a_tower_is_one_line(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], number: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    latex = rf"E f(w_T) - f^* \le \frac{{L \|w_0 - w^*\|^2}}{{2T}} {number}"
-    assert main(["new", "mine.py", "--latex", latex]) == 2
-    said = capsys.readouterr().err
-    assert said.startswith("fedaudit: got LaTeX with ")
-    assert said.endswith("digits, expected at most 1000; do: write a shorter number; nothing was written\n")
-    assert not (tmp_path / "mine.py").exists()
-
-
 @pytest.mark.parametrize(
     ("factor", "verdict"),
     [("fa.Rational(1, 10**900)", "refuted"), ("10**900", "undecided"), ("-(10**900)", "undecided")],

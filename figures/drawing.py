@@ -40,7 +40,7 @@ def draw(picture: Drawable) -> Figure:
         case Curves():
             return two_group.plot(picture) if two_group.fits(picture) else convergence.plot(picture)
         case _:
-            return import_module(f"fedaudit.figures.{picture.figure}").plot(picture)
+            return import_module(f"fedaudit.figures.papers.{picture.figure}").plot(picture)
 
 
 def draw_on(axes: Axes, pictures: Sequence[Drawable], names: Sequence[str]) -> Axes:

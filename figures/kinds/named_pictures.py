@@ -9,9 +9,9 @@ from fedaudit.verify.experiments.papers.buttaci.networks import Networks, grid
 from fedaudit.verify.experiments.papers.yuan import rates as formulas
 from fedaudit.verify.experiments.papers.zhang.exact import stochastic
 
-from ..buttaci import imbalance
-from ..yuan import rates
-from ..zhang import race
+from ..papers.buttaci import imbalance
+from ..papers.yuan import rates
+from ..papers.zhang import race
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

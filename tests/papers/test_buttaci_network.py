@@ -17,7 +17,7 @@ from sympy import Eq, Symbol, limit, oo
 from fedaudit.bounds.catalogue.discovery import catalogue, statement, statements
 from fedaudit.bounds.language.statement import Assumption
 from fedaudit.bounds.proofs.derivation_check import derive
-from fedaudit.figures.buttaci.imbalance import plot
+from fedaudit.figures.papers.buttaci.imbalance import plot
 from fedaudit.problems.data import similarity_graphs
 from fedaudit.problems.data.network_data import digits, messages, observe, partition
 from fedaudit.problems.data.similarity_graphs import Alteration

@@ -19,7 +19,7 @@ from fedaudit.bounds.papers.zhang.methods import PROPOSED
 from fedaudit.errors import UserError
 from fedaudit.figures.drawing import draw as figure_of
 from fedaudit.figures.drawing import image
-from fedaudit.figures.zhang import race
+from fedaudit.figures.papers.zhang import race
 from fedaudit.problems.losses import logistic as losses
 from fedaudit.problems.losses.logistic import Logistic, Reading, draw, scaled
 from fedaudit.problems.runs.interpreter import Setup, resumed

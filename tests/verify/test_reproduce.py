@@ -135,7 +135,7 @@ document.body.dataset.said = JSON.stringify(said);
 @pytest.mark.skipif(BROWSER is None, reason="no Chromium or Chrome on this machine")
 @pytest.mark.parametrize("size", SCREENS)
 def test_a_real_browser_shows_the_page_without_a_complaint(tmp_path: Path, size: str) -> None:
-    from fedaudit.figures.benmansour.participation import plot
+    from fedaudit.figures.papers.benmansour.participation import plot
     from fedaudit.figures.drawing import image
     from fedaudit.figures.pages.reproduced import RebuiltDisplay, page
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from matplotlib.figure import Figure
 
-from ..style.look import BOUND, RUNS, TIGHTEST, caption, heading, look, new, positive
+from ...style.look import BOUND, RUNS, TIGHTEST, caption, heading, look, new, positive
 
 if TYPE_CHECKING:
     from fedaudit.verify.experiments.papers.benmansour.weight_figures import Distances

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from matplotlib.figure import Figure
 
-from ..style.look import BOUND, LOWER, RUNS, TIGHTEST, caption, headline, look, new, positive, whole
+from ...style.look import BOUND, LOWER, RUNS, TIGHTEST, caption, headline, look, new, positive, whole
 
 if TYPE_CHECKING:
     from fedaudit.verify.experiments.papers.zhang.exact import Race

@@ -9,7 +9,7 @@ import numpy as np
 from matplotlib.colors import ListedColormap
 from matplotlib.figure import Figure
 
-from ..style.look import TIGHTEST, caption, heading, look, new
+from ...style.look import TIGHTEST, caption, heading, look, new
 
 if TYPE_CHECKING:
     from fedaudit.verify.experiments.papers.benmansour.weight_figures import Participation

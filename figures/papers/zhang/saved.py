@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from matplotlib.figure import Figure
 
-from ..style.look import BOUND, RUNS, TIGHTEST, caption, headline, look, new
+from ...style.look import BOUND, RUNS, TIGHTEST, caption, headline, look, new
 
 if TYPE_CHECKING:
     from fedaudit.verify.experiments.papers.zhang.rounds import Saved

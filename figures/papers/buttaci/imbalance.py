@@ -11,7 +11,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from ..style.look import caption, heading, look, new
+from ...style.look import caption, heading, look, new
 
 if TYPE_CHECKING:
     from fedaudit.problems.data.network_data import Observed

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from ..style.look import BOUND, LOWER, TIGHTEST, caption, heading, look, new, ticks_y
+from ...style.look import BOUND, LOWER, TIGHTEST, caption, heading, look, new, ticks_y
 
 if TYPE_CHECKING:
     from fedaudit.verify.experiments.papers.buttaci.discussion import Lines, Panels

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from ..style.look import caption, look, new
+from ...style.look import caption, look, new
 
 if TYPE_CHECKING:
     from fedaudit.verify.experiments.papers.yuan.rates import Crossing, Row

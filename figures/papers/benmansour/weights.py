@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from matplotlib.figure import Figure
 
-from ..style.look import BOUND, LOWER, RUNS, TIGHTEST, caption, look, new, positive
+from ...style.look import BOUND, LOWER, RUNS, TIGHTEST, caption, look, new, positive
 
 if TYPE_CHECKING:
     from fedaudit.verify.experiments.papers.benmansour.softmax_weights import Weights

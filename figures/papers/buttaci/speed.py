@@ -10,7 +10,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from ..style.look import BOUND, LOWER, RUNS, TIGHTEST, Array, caption, headline, look, new
+from ...style.look import BOUND, LOWER, RUNS, TIGHTEST, Array, caption, headline, look, new
 
 if TYPE_CHECKING:
     from fedaudit.verify.experiments.papers.buttaci.speed import Speed

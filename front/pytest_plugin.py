@@ -7,7 +7,6 @@ see `fedaudit.api.testing`.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import pytest
 
@@ -38,7 +37,7 @@ def pytest_unconfigure(config: pytest.Config) -> None:
 
 
 @pytest.fixture
-def fedaudit_check() -> Callable[..., Any]:
+def fedaudit_check() -> Callable[..., object]:
     """`fedaudit_check(statement, budget=…, seed=…)` tries to break a statement; see `fedaudit.api.testing`."""
     from .api.testing import fedaudit_check as check
 
@@ -46,7 +45,7 @@ def fedaudit_check() -> Callable[..., Any]:
 
 
 @pytest.fixture
-def fedaudit_conform() -> Callable[..., Any]:
+def fedaudit_conform() -> Callable[..., object]:
     """`fedaudit_conform(method, run, …)` fails where a run is not the stated algorithm, and says what it is."""
     from .api.testing import fedaudit_conform as check
 

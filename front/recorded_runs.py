@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, cast
 
 from .errors import UserError
 
 if TYPE_CHECKING:
     from fedaudit.verify.conform.diagnosis import Conformity
+    from fedaudit.verify.conform.tasks import Task
     from fedaudit.verify.recorded.answer import Checked
+
+    from .api.conformance import Run
 
 __all__ = ["CHECK", "CONFORM", "check_arguments", "checked_run", "conform_arguments", "conforming_run", "drawn"]
 
@@ -127,14 +130,14 @@ def conforming_run(method: str, run: str | None, texts: Sequence[str]) -> Confor
 
     if run is None:
         return LOOP.format(method=method)
-    values: dict[str, Any] = {name: [float(x) for x in axis] for name, axis in axes_of(texts).items()}
+    values: dict[str, object] = {name: [float(x) for x in axis] for name, axis in axes_of(texts).items()}
     symbols = {name: axis[0] if len(axis) == 1 else axis for name, axis in values.items()}
     if ".py" in run:
         return conform(method, _function(run), **symbols)
     return conform(method, Path(run), **symbols)
 
 
-def _function(name: str) -> Callable[[Any], Mapping[str, Any]]:
+def _function(name: str) -> Callable[[Task], Run]:
     from fedaudit.bounds.catalogue.discovery import own_file
 
     path, colons, wanted = name.partition("::")
@@ -144,4 +147,4 @@ def _function(name: str) -> Callable[[Any], Mapping[str, Any]]:
         functions = [k for k, v in vars(module).items() if callable(v) and not k.startswith("_")]
         expected = f"a function of a task ({', '.join(functions) or 'it defines none'})"
         raise UserError(f"{name}{'' if colons else ', which has no `train`'}", expected, f"write {path}::NAME")
-    return cast("Callable[[Any], Mapping[str, Any]]", chosen)
+    return cast("Callable[[Task], Run]", chosen)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 from sympy import Symbol
 from sympy.core.function import UndefinedFunction
@@ -11,7 +11,7 @@ from sympy.core.function import UndefinedFunction
 from ..language.method import Method
 from ..language.rule_expressions import vector
 from ..language.rule_parts import Vector
-from ..language.statement import Glossary
+from ..language.statement import Formula, Glossary
 
 __all__ = ["Sampling", "Stated", "symbols"]
 
@@ -41,7 +41,7 @@ class Symbols:
     x: Vector
     y: Vector
 
-    def scalar(self, name: str, dim: str, meaning: str) -> Any:
+    def scalar(self, name: str, dim: str, meaning: str) -> Formula:
         return self.glossary.symbol(name, dim, meaning)
 
 

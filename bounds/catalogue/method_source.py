@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import keyword
 from collections.abc import Iterable, Mapping
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 from sympy import Basic, Dummy, Expr, Pow, Rational, Sum, Symbol
 from sympy.core.function import AppliedUndef, UndefinedFunction
@@ -14,8 +14,9 @@ from ..formulas.printer import joined
 from ..language.method import Method, Rules, quantity_name
 from ..language.method_interface import size
 from ..language.rule_parts import Atom, Number, Vector, Weights, as_vector
+from ..language.statement import Formula
 
-Named: TypeAlias = Any  # a symbol, or the head of a quantity
+Named: TypeAlias = Formula  # a symbol, or the head of a quantity
 
 PHASES = ("server", "client", "begin", "local", "end", "update")
 COMMENTS = {

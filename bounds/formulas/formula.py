@@ -77,7 +77,7 @@ class Form:
 
     op: str
     args: tuple[Form, ...]
-    value: Any  # an expression, or a relation
+    value: Any  # an expression or a relation of sympy
 
 
 def leaf(value: Basic | float) -> Form:

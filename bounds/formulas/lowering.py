@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, cast
+from typing import cast
 
 from sympy import (
     Abs,
@@ -44,7 +44,7 @@ from ..language.algebra import e as EULER
 from ..language.algebra import pi
 from ..language.dimension import DimensionError, dimension_of
 from ..language.knobs import knob_range
-from ..language.statement import Assumption, Statement
+from ..language.statement import Assumption, Formula, Statement
 from .free_ends import swept_below_ends
 from .trees import Tree
 
@@ -193,7 +193,7 @@ def lower(statement: Statement, inputs: Inputs) -> Lowered:
     return Lowered(statement.id, claim, swept, tuple(knobs), symbols, starts, units, scales, replays)
 
 
-def written(statement: Statement, expr: Basic) -> Any:
+def written(statement: Statement, expr: Basic) -> Formula:
     """`expr` with every definition of the statement, and every formula of its method, written out."""
     defined = statement.defined(expr)
     return defined if isinstance(statement.method, str) else statement.method.written(defined)

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Generic, TypeAlias, TypeVar
+from typing import Any, Generic, TypeAlias, TypeVar, cast
 
 __all__ = ["Arithmetic", "Formula", "Tree", "read"]
 
 Tree: TypeAlias = Any  # str | int | list[Tree]
-N = TypeVar("N")
+N, R = TypeVar("N"), TypeVar("R")
 Formula: TypeAlias = Callable[[Any], N]  # from a scope to a value; a relation's value is a truth
 
 
@@ -55,9 +55,9 @@ def read(tree: Tree, arithmetic: Arithmetic[N]) -> Formula[N]:
     if op in arithmetic.unary:
         return _single(arithmetic.unary[op], *parts)
     if op in arithmetic.compare:
-        return _pair(arithmetic.compare[op], *parts)
+        return cast("Formula[N]", _pair(arithmetic.compare[op], *parts))
     if op in _LOGIC:
-        return _LOGIC[op](parts)
+        return cast("Formula[N]", _LOGIC[op](parts))
     raise TypeError(f"got the operation {op}, expected arithmetic, min, max, exp, log or a sum")
 
 
@@ -72,7 +72,7 @@ def _single(op: Callable[[N], N], part: Formula[N]) -> Formula[N]:
     return lambda scope: op(part(scope))
 
 
-def _pair(op: Callable[[N, N], Any], left: Formula[N], right: Formula[N]) -> Formula[Any]:
+def _pair(op: Callable[[N, N], R], left: Formula[N], right: Formula[N]) -> Formula[R]:
     return lambda scope: op(left(scope), right(scope))
 
 
@@ -82,7 +82,7 @@ def _folded(op: Callable[[N, N], N], parts: Sequence[Formula[N]]) -> Formula[N]:
     if len(rest) == 1:
         return _pair(op, first, rest[0])
 
-    def run(scope: Any) -> N:
+    def run(scope: object) -> N:
         value = first(scope)
         for part in rest:
             value = op(value, part(scope))
@@ -91,16 +91,16 @@ def _folded(op: Callable[[N, N], N], parts: Sequence[Formula[N]]) -> Formula[N]:
     return run
 
 
-def _all(parts: Sequence[Formula[Any]]) -> Formula[Any]:
+def _all(parts: Sequence[Formula[object]]) -> Formula[bool]:
     return lambda scope: all(part(scope) for part in parts)
 
 
-def _any(parts: Sequence[Formula[Any]]) -> Formula[Any]:
+def _any(parts: Sequence[Formula[object]]) -> Formula[bool]:
     return lambda scope: any(part(scope) for part in parts)
 
 
-def _none(parts: Sequence[Formula[Any]]) -> Formula[Any]:
+def _none(parts: Sequence[Formula[object]]) -> Formula[bool]:
     return lambda scope: not parts[0](scope)
 
 
-_LOGIC: dict[str, Callable[[Sequence[Formula[Any]]], Formula[Any]]] = {"and": _all, "or": _any, "not": _none}
+_LOGIC: dict[str, Callable[[Sequence[Formula[object]]], Formula[bool]]] = {"and": _all, "or": _any, "not": _none}

@@ -7,7 +7,7 @@ the proof, and the engine decides it anew.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
@@ -18,10 +18,10 @@ from sympy.logic.boolalg import Boolean, false, true
 
 from fedaudit.errors import UserError
 
-from .statement import several, with_values
+from .statement import Formula, several, with_values
 
 # Symbols, and heads of quantities, each with what stands for it.
-Replaced: TypeAlias = Sequence[tuple[Any, Any]]
+Replaced: TypeAlias = Sequence[tuple[Formula, Formula]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,7 +145,7 @@ class View:
     def rhs(self) -> Expr:
         return self.relations[0].rhs
 
-    def at(self, values: Mapping[Any, Any]) -> View:
+    def at(self, values: Mapping[Formula, Formula]) -> View:
         """The statement at other values of its symbols, or with one quantity for another."""
         pairs = tuple((old, sympify(new)) for old, new in values.items())
         relations, requires = ([put_in(part, pairs) for part in parts] for parts in (self.relations, self.requires))
@@ -166,7 +166,7 @@ class View:
         return Known(self.relations[part], self.id, "cited", needed, assumes, citation=citation)
 
 
-def put_in(expr: Basic, pairs: Replaced) -> Any:
+def put_in(expr: Basic, pairs: Replaced) -> Formula:
     """`expr` with every pair's first part replaced by its second, at once; functions by name, even below sums."""
     for old, _ in pairs:
         if not isinstance(old, Symbol | AppliedUndef | UndefinedFunction):  # in place of a formula it is another claim
@@ -197,7 +197,7 @@ class Derivation:
 
     proof: Callable[..., Argument]
     cites: tuple[str, ...] = ()
-    substitute: Mapping[Any, object] = field(default_factory=Dict)
+    substitute: Mapping[Formula, object] = field(default_factory=Dict)
     closed: tuple[Symbol, ...] = ()  # definitions that are not written out: the proof holds whatever they are
 
     def __post_init__(self) -> None:

@@ -6,9 +6,11 @@ alone knows how.
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Literal
 
 from sympy import Symbol
+
+from .statement import Formula
 
 __all__ = ["Range", "free", "knob_range", "unit"]
 
@@ -16,7 +18,7 @@ Range = Literal["unit", "positive"]
 PREFIXES: dict[str, Range] = {"unit_": "unit", "free_": "positive"}
 
 
-def unit(name: str) -> Any:
+def unit(name: str) -> Formula:
     """A knob in (0, 1] for `sweep`.
 
     >>> import fedaudit as fa
@@ -26,7 +28,7 @@ def unit(name: str) -> Any:
     return Symbol(f"unit_{name}", positive=True)
 
 
-def free(name: str) -> Any:
+def free(name: str) -> Formula:
     """A knob in (0, ∞) for `sweep`.
 
     >>> import fedaudit as fa

@@ -20,15 +20,16 @@ from fedaudit.errors import UserError, cut
 
 from ..formulas.trees import Tree
 from .rule_parts import Number, Vector, as_scalar, as_vector, parts_of, scalars_of, vector_tree
-from .statement import LONGEST_REPR, Glossary
+from .statement import LONGEST_REPR, Formula, Glossary
 
 PHASES = ("begin", "local", "end", "update")
 SIZES = {"E": "local steps", "C": "clients", "T": "rounds", "m": "sampled clients", "D": "the dimension"}
 INDICES = ("t", "k", "i", "j", "n")  # what every run calls round, local step, client, another client, coordinate
 LAST = {"other": "j", "axis": "n"}  # the index that it needs, which only a measure has
 Clock = Literal["rounds", "steps"]
-Rules: TypeAlias = Mapping[Vector, Any]  # a vector -> what it becomes; 0 is the zero vector
-Quantity: TypeAlias = Any  # gap(t), or a constant of the run such as rho
+Rule: TypeAlias = Any  # a vector, or 0, which is the zero vector
+Rules: TypeAlias = Mapping[Vector, Rule]  # a vector -> what it becomes
+Quantity: TypeAlias = Formula  # gap(t), or a constant of the run such as rho
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
@@ -37,7 +38,9 @@ class Method:
 
     Where the clock counts steps, t and T count local steps over all rounds: measures look before the step t, and what
     the server does after it comes before step t + 1. A measure without an index is about the whole run if it is an
-    extreme, otherwise about the first round when it has begun. `names`: the paper's letters for C, m, E, i, ...
+    extreme, otherwise about the first round when it has begun. `measures` and `formulas` say what a quantity at its
+    indices is; `before`, of which quantity another is the value a round earlier (0 at first); `names`, what every run
+    calls a size or an index, for which papers have letters of their own.
 
     >>> import fedaudit as fa
     >>> glossary = fa.Glossary()
@@ -60,17 +63,17 @@ class Method:
     glossary: Glossary = field(repr=False)
     server: Rules  # vectors, and what they are before round 0
     client: Rules
-    begin: Rules = field(default_factory=dict[Vector, Any])
-    local: Rules = field(default_factory=dict[Vector, Any])
-    end: Rules = field(default_factory=dict[Vector, Any])
-    update: Rules = field(default_factory=dict[Vector, Any])
-    measures: Mapping[Quantity, Number] = field(default_factory=dict[Any, Number])  # at its indices -> what it is
-    formulas: Mapping[Quantity, Expr] = field(default_factory=dict[Any, Expr])  # at its indices -> formula of measures
+    begin: Rules = field(default_factory=dict[Vector, Rule])
+    local: Rules = field(default_factory=dict[Vector, Rule])
+    end: Rules = field(default_factory=dict[Vector, Rule])
+    update: Rules = field(default_factory=dict[Vector, Rule])
+    measures: Mapping[Quantity, Number] = field(default_factory=dict[Quantity, Number])
+    formulas: Mapping[Quantity, Expr] = field(default_factory=dict[Quantity, Expr])  # of measures
     counts_from: int = 0  # the number of the first round
     clock: Clock = "rounds"
     first: Expr | int = 0  # local steps of the first round: a number, or a formula of E such as E - 1; 0: E
-    before: Mapping[Quantity, Quantity] = field(default_factory=dict[Any, Any])  # of t -> the one before; 0 at first
-    names: Mapping[Any, str] = field(default_factory=dict[Any, str])  # a size or an index -> what every run calls it
+    before: Mapping[Quantity, Quantity] = field(default_factory=dict[Quantity, Quantity])
+    names: Mapping[Formula, str] = field(default_factory=dict[Formula, str])
 
     def __post_init__(self) -> None:
         self._check_words()
@@ -140,11 +143,11 @@ class Method:
             if quantity_name(quantity) in measures:
                 yield from scalars_of(number)
 
-    def written(self, expr: Basic) -> Any:
+    def written(self, expr: Basic) -> Formula:
         """`expr` in measures alone: its formulas written out, in their order."""
         for quantity, formula in self.formulas.items():
             indexed = isinstance(quantity, AppliedUndef)
-            written: Any = Lambda(quantity.args, formula) if indexed else formula
+            written: Formula = Lambda(quantity.args, formula) if indexed else formula
             expr = expr.replace(quantity.func if indexed else quantity, written)
         return expr
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any, TypedDict
+from typing import TypedDict
 
 from sympy import Expr, Symbol
 from sympy.core.function import AppliedUndef
@@ -13,7 +13,7 @@ from ..formulas.algorithm_box import Printer
 from .assumptions import ASSUMPTIONS, RunAssumption
 from .dimension import ONE
 from .method import Method
-from .statement import Entry, Glossary
+from .statement import Entry, Formula, Glossary
 
 ENDS = {"t": "T", "k": "E", "i": "C", "j": "C", "n": "D"}  # the largest value of an index
 
@@ -45,7 +45,7 @@ class Range:
         return f"{self.index} = {self.first}, ..., {self.last}"
 
 
-def ranges(method: Method, glossary: Glossary, at: Iterable[Any]) -> Iterator[Range | None]:
+def ranges(method: Method, glossary: Glossary, at: Iterable[Formula]) -> Iterator[Range | None]:
     """Where each index of a measure goes; None for one that is not an index of a run (T of a step that is picked)."""
     indices = list(at)
     letters = [method.names.get(index, str(index)) for index in indices]
@@ -59,7 +59,7 @@ def ranges(method: Method, glossary: Glossary, at: Iterable[Any]) -> Iterator[Ra
         yield Range(index, letter, first, last)
 
 
-def size(method: Method, glossary: Glossary, name: str) -> Any:
+def size(method: Method, glossary: Glossary, name: str) -> Formula:
     """The paper's own symbol for a size."""
     own = [symbol for symbol, common in method.names.items() if common == name]
     named = own or [s for s in glossary if isinstance(s, Symbol) and s.name == name]
@@ -124,5 +124,5 @@ def _at(quantity: Expr) -> tuple[Expr, ...]:
 
 
 def _entry(method: Method, x: Expr) -> Entry:
-    key: Any = x.func if isinstance(x, AppliedUndef) else x
+    key: Formula = x.func if isinstance(x, AppliedUndef) else x
     return method.glossary.get(key) or Entry("", ONE)

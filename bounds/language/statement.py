@@ -49,7 +49,10 @@ if TYPE_CHECKING:
 
 Kind = Literal["inequality", "identity", "exists", "order", "experiment"]
 ID = re.compile(r"[A-Za-z0-9_.+~:/-]{1,200}")  # as certificates carry it
-Ends: TypeAlias = tuple[Any, Any]  # formulas, which a file may give as whole numbers
+# An expression, a relation, or the head of a quantity. It is anything to a type checker: sympy does not say what L / mu
+# or Le(gap(t), L) is, and a paper's file should read as its formulas do.
+Formula: TypeAlias = Any
+Ends: TypeAlias = tuple[Formula, Formula]  # which a file may give as whole numbers
 Pairs: TypeAlias = tuple[tuple[Expr, Expr], ...]
 
 CONDITION: UnionType = Relational | BooleanAtom | BooleanFunction  # a symbol is a Boolean too, to sympy
@@ -68,8 +71,6 @@ class Entry:
 class Glossary(dict[Basic, Entry]):
     """Symbol or function -> `Entry`. Filled once per paper, read by lint, show and the report.
 
-    What it makes is `Any` to a type checker, so that a paper's file reads as its formulas do.
-
     >>> import fedaudit as fa
     >>> glossary = fa.Glossary()
     >>> L, T = glossary.symbol("L", "F/W^2", "smoothness"), glossary.count("T", "rounds")
@@ -77,23 +78,23 @@ class Glossary(dict[Basic, Entry]):
     (1/(2*L*T), 'smoothness')
     """
 
-    def symbol(self, name: str, dim: str, meaning: str, latex: str = "", **assumptions: bool) -> Any:
+    def symbol(self, name: str, dim: str, meaning: str, latex: str = "", **assumptions: bool) -> Formula:
         """A scalar symbol; positive unless told otherwise (`real=True`, `nonnegative=True`, ...)."""
         symbol = Symbol(name, **(assumptions or {"positive": True}))
         self[symbol] = Entry(meaning, dimension(dim), latex)
         return symbol
 
-    def count(self, name: str, meaning: str, latex: str = "") -> Any:
+    def count(self, name: str, meaning: str, latex: str = "") -> Formula:
         """A dimensionless positive integer: E, T, C, ..."""
         return self.symbol(name, "1", meaning, latex, positive=True, integer=True)
 
-    def index(self, name: str, meaning: str, latex: str = "") -> Any:
+    def index(self, name: str, meaning: str, latex: str = "") -> Formula:
         """A dimensionless non-negative integer that a statement quantifies over: t, k, i."""
         return self.symbol(name, "1", meaning, latex, nonnegative=True, integer=True)
 
-    def quantity(self, name: str, dim: str, meaning: str, latex: str = "", **assumptions: bool) -> Any:
+    def quantity(self, name: str, dim: str, meaning: str, latex: str = "", **assumptions: bool) -> Formula:
         """An indexed quantity such as gap(t); `latex` is a template in which {0}, {1}, ... are the indices."""
-        quantity: Any = Function(name, **(assumptions or {"real": True}))
+        quantity: Formula = Function(name, **(assumptions or {"real": True}))
         self[quantity] = Entry(meaning, dimension(dim), latex)
         return quantity
 
@@ -129,8 +130,8 @@ class Assumption:
     says: str = ""
     cite: str = ""
     # Of a method that is data: the relation between its measures, at every index of `for_all`.
-    means: Any = None
-    for_all: tuple[tuple[Symbol, Any, Any], ...] = ()
+    means: Formula = None
+    for_all: tuple[tuple[Symbol, Formula, Formula], ...] = ()
 
     def __post_init__(self) -> None:
         for name, kind in (("args", Symbol), ("for_all", tuple)):
@@ -241,7 +242,7 @@ class Statement:
     for_all: Mapping[Symbol, Ends] = field(default_factory=_none)
     implicit: tuple[Assumption, ...] = ()  # used by the proof, not said by the text
     limits: tuple[Limit, ...] = ()
-    order: Any = None  # a formula: what the bound is of the order of, where the text says it
+    order: Formula = None  # what the bound is of the order of, where the text says it
     sweep: Mapping[Expr, Expr] = field(default_factory=_none)  # how the auditor draws the free parameters
     follows_from: tuple[Derivation, ...] = ()
     reading: tuple[str, ...] = ()
@@ -357,7 +358,7 @@ class Statement:
             fields[name] = [*pairs.keys(), *pairs.values()]
         return fields | {"for_all": [end for ends in self.for_all.values() for end in ends]}
 
-    def defined(self, expr: Any) -> Any:
+    def defined(self, expr: Formula) -> Formula:
         """`expr` with every `where` definition written out (definitions may use one another).
 
         A relation may then be true or false as it stands; not so an order of growth, in which <= is O.
@@ -424,7 +425,7 @@ def _put_in(expr: Basic, where: Pairs) -> Basic | None:
     return None
 
 
-def with_values(expr: Basic, values: Mapping[Expr, Any], *, at_once: bool = True) -> Any:
+def with_values(expr: Basic, values: Mapping[Expr, Any], *, at_once: bool = True) -> Formula:
     """`expr.subs(values, simultaneous=at_once)`, which takes sympy long. Symbols and quantities are found without it,
     if none is an index of a sum and none stands inside another.
     """

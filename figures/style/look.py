@@ -100,7 +100,7 @@ TITLE, SMALL_PRINT, MEASURED = 10, 7.5, 100  # points; in the last, formulas are
 LEFT = 0.02  # where titles and captions begin, as a share of the width
 PARSER = MathTextParser("path")
 MOST = 40  # trajectories drawn at most: more only blacken the picture
-RC: dict[str, Any] = {
+RC: dict[str, object] = {
     "font.size": 9,
     "axes.titlesize": 10,
     "axes.spines.top": False,
@@ -121,7 +121,7 @@ RC: dict[str, Any] = {
 }
 COLUMN = (3.33, 2.4)  # inches: a column of a paper
 TEX = ("pdflatex", "xelatex", "lualatex")  # what measures the texts of a .pgf file
-PAPER: dict[str, Any] = {
+PAPER: dict[str, object] = {
     "font.size": 7,
     "axes.labelsize": 7,
     "axes.linewidth": 0.6,
@@ -130,7 +130,7 @@ PAPER: dict[str, Any] = {
 }
 
 
-def look(**more: Any) -> AbstractContextManager[None]:
+def look(**more: object) -> AbstractContextManager[None]:
     """Applies the settings under which figures are made and saved, and more; the caller's own stay as they are."""
     return mpl.rc_context(cast(Any, RC | more))
 
@@ -158,7 +158,7 @@ def save(figure: Figure, kind: str) -> bytes:
         if kind == "pgf":
             return _for_latex(figure)
         buffer = io.BytesIO()
-        undated: dict[str, Any] = {"CreationDate": None} if kind == "pdf" else {}
+        undated: dict[str, None] = {"CreationDate": None} if kind == "pdf" else {}
         figure.savefig(buffer, format=kind, dpi=DPI, metadata=undated)
         return buffer.getvalue()
 
@@ -232,7 +232,7 @@ def decade(x: float, _: int | None = None) -> str:
     return f"{'−' if x < 0 else ''}10{str(power).translate(RAISED)}"
 
 
-def bundle(axes: Axes, x: Array, lines: Array, colour: str, label: str, **kwargs: Any) -> LineCollection:
+def bundle(axes: Axes, x: Array, lines: Array, colour: str, label: str, **kwargs: float) -> LineCollection:
     """Draws many thin lines as one artist; rasterised, so that a page of figures stays small."""
     shown = lines[pick(len(lines))]
     paths = np.stack([np.broadcast_to(x, shown.shape), shown], axis=-1)

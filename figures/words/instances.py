@@ -47,17 +47,17 @@ def growing(paths: Data, letters: Letters) -> str:
     return next(letter for letter in ("n", "s", "z", "q", "y", r"\nu") if letter not in taken)
 
 
-def _named(*trees: Any) -> set[str]:
+def _named(*trees: object) -> set[str]:
     """Returns all words in trees, symbols among them."""
-    words, waiting = set[str](), list[Any](trees)
+    words, waiting = set[str](), list[object](trees)
     while waiting:
         tree = waiting.pop()
         if isinstance(tree, str):
             words.add(tree)
         elif isinstance(tree, dict):
-            waiting += [x for pair in cast("dict[str, Any]", tree).items() for x in pair]
+            waiting += [x for pair in cast("dict[str, object]", tree).items() for x in pair]
         elif isinstance(tree, list | tuple):
-            waiting += cast("Sequence[Any]", tree)
+            waiting += cast("Sequence[object]", tree)
     return words
 
 

@@ -23,18 +23,20 @@ if TYPE_CHECKING:
     from collections.abc import Generator
 
     from fedaudit.verify.conform.recording import Array
+    from fedaudit.verify.conform.run_log import RunLog
     from fedaudit.verify.conform.tasks import Task
 
     from .conformance import Run
 
 __all__ = ["flower_strategy"]
 
+Flower: TypeAlias = Any  # something of the package flwr
 Config: TypeAlias = dict[str, object]  # what the strategy sends beside the model
 Local: TypeAlias = "Callable[[Task, int, int, Array, Config], Array]"  # task, client, round, the server's model
 
 
 def flower_strategy(
-    make: Callable[[Task], Any], local: Local | None = None, app: Callable[[Task], Any] | None = None
+    make: Callable[[Task], Flower], local: Local | None = None, app: Callable[[Task], Flower] | None = None
 ) -> Callable[[Task], Run]:
     """A training loop for `conform` whose server is a strategy of Flower, `make(task)`.
 
@@ -49,7 +51,7 @@ def flower_strategy(
     return train
 
 
-def _run(strategy: Any, task: Task, local: Local | None, app: Any) -> Run:
+def _run(strategy: Flower, task: Task, local: Local | None, app: Flower) -> Run:
     try:
         from flwr.app import ArrayRecord
     except ImportError as error:
@@ -59,7 +61,7 @@ def _run(strategy: Any, task: Task, local: Local | None, app: Any) -> Run:
     models = [task.start.copy()]
     aggregate = strategy.aggregate_train
 
-    def watched(server_round: int, replies: Iterable[Any]) -> Any:
+    def watched(server_round: int, replies: Iterable[Flower]) -> Flower:
         arrays, metrics = aggregate(server_round, replies)
         models.append(_flat(arrays.to_numpy_ndarrays()))
         return arrays, metrics
@@ -79,22 +81,22 @@ def _run(strategy: Any, task: Task, local: Local | None, app: Any) -> Run:
 class _Grid:
     """A grid in this process: its nodes are the clients of a task, every message is answered at once."""
 
-    def __init__(self, task: Task, log: Any, local: Local | None, app: Any) -> None:
+    def __init__(self, task: Task, log: RunLog, local: Local | None, app: Flower) -> None:
         self.task, self.log, self.local, self.app = task, log, local, app
         self.t = 0
         self.run = None
 
-    def set_run(self, run: Any) -> None:
+    def set_run(self, run: Flower) -> None:
         self.run = run
 
     def get_node_ids(self) -> list[int]:
         return list(range(1, self.task.clients + 1))
 
-    def send_and_receive(self, messages: Iterable[Any], *, timeout: float | None = None) -> list[Any]:
+    def send_and_receive(self, messages: Iterable[Flower], *, timeout: float | None = None) -> list[Flower]:
         from flwr.app import ArrayRecord, Message, MetricRecord, RecordDict
 
         del timeout
-        replies: list[Any] = []
+        replies: list[Flower] = []
         drawn: list[int] = []
         for message in messages:
             i = message.metadata.dst_node_id - 1
@@ -132,7 +134,7 @@ class _Grid:
         return y
 
 
-def _context(i: int) -> Any:
+def _context(i: int) -> Flower:
     from flwr.app import Context, RecordDict
 
     return Context(run_id=1, node_id=i + 1, node_config={"partition-id": i}, state=RecordDict(), run_config={})
@@ -143,13 +145,13 @@ def _blocks(task: Task) -> dict[str, slice]:
     return {name: slice(int(a), int(b)) for name, a, b in zip(task.arrays, ends, ends[1:], strict=False)}
 
 
-def _arrays(parts: Mapping[str, Array]) -> Any:
+def _arrays(parts: Mapping[str, Array]) -> Flower:
     from flwr.app import Array as FlowerArray
 
     return {name: FlowerArray(np.ascontiguousarray(part)) for name, part in parts.items()}
 
 
-def _flat(parts: Iterable[Any]) -> Array:
+def _flat(parts: Iterable[Flower]) -> Array:
     return np.concatenate([np.ravel(np.asarray(part, dtype=float)) for part in parts])
 
 

@@ -117,7 +117,7 @@ def theorem(
         folder = Path(inspect.getfile(function)).parent
 
         @functools.wraps(function)
-        def attacked(*args: Any, **kwargs: Any) -> None:
+        def attacked(*args: object, **kwargs: object) -> None:
             __tracebackhide__ = True
             verdict = fedaudit_check(_beside(folder, claim), budget=budget, seed=seed)
             function(*args, **kwargs, **({"verdict": verdict} if wants else {}))

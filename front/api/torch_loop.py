@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Iterable
 from contextlib import contextmanager
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
@@ -26,8 +26,10 @@ if TYPE_CHECKING:
 
 __all__ = ["model_of", "task_module", "torch_clients", "watched_steps"]
 
+Torch: TypeAlias = Any  # something of the package torch: a module, a tensor
 
-def torch_clients(local: Callable[..., Any], *, weighted: bool = False) -> Callable[[Task], Run]:
+
+def torch_clients(local: Callable[..., object], *, weighted: bool = False) -> Callable[[Task], Run]:
     """A training loop for `conform` whose clients train as `local(net, batches, task, t)` does, with PyTorch.
 
     `net` is a `torch.nn.Module` that holds the server's model, one parameter for each array of the task; `net(batch)`
@@ -45,7 +47,7 @@ def torch_clients(local: Callable[..., Any], *, weighted: bool = False) -> Calla
                 net = task_module(task, x)
                 log.client(t, i, 0, y=x)
 
-                def seen(k: int, net: Any = net, i: int = i, t: int = t) -> None:
+                def seen(k: int, net: Torch = net, i: int = i, t: int = t) -> None:
                     log.client(t, i, k, y=model_of(net))
 
                 with watched_steps(seen):
@@ -66,7 +68,7 @@ def watched_steps(seen: Callable[[int], None]) -> Generator[None]:
 
     taken = 0
 
-    def step(*_: Any) -> None:
+    def step(*_: object) -> None:
         nonlocal taken
         taken += 1
         seen(taken)
@@ -78,7 +80,7 @@ def watched_steps(seen: Callable[[int], None]) -> Generator[None]:
         hook.remove()
 
 
-def task_module(task: Task, x: Array) -> Any:
+def task_module(task: Task, x: Array) -> Torch:
     """A module with the task's arrays as parameters, in double precision; `net(i)` is the loss of client i there.
 
     The loss is given by its gradient: g(w)'w with g held fixed has the gradient g(w).
@@ -92,20 +94,20 @@ def task_module(task: Task, x: Array) -> Any:
             parts = [torch.tensor(x[a:b], dtype=torch.float64) for a, b in pairwise(ends)]
             self.parts = torch.nn.ParameterList([torch.nn.Parameter(part) for part in parts])
 
-        def forward(self, client: Any) -> Any:
+        def forward(self, client: Torch) -> Torch:
             w = torch.cat([part.reshape(-1) for part in self.parts])
             return torch.dot(torch.tensor(task.grad(int(client), w.detach().numpy()), dtype=torch.float64), w)
 
     return Loss()
 
 
-def model_of(net: Any) -> Array:
+def model_of(net: Torch) -> Array:
     """The parameters of a module as one vector."""
-    parts: Iterable[Any] = net.parameters()
+    parts: Iterable[Torch] = net.parameters()
     return np.concatenate([part.detach().numpy().astype(float).ravel() for part in parts])
 
 
-def _torch() -> Any:
+def _torch() -> Torch:
     try:
         import torch
     except ImportError as error:

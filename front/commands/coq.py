@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import Any, cast
+from typing import cast
 
+from fedaudit.output import JsonObject
 from fedaudit.verify.coq.development import LIBRARY, Theorem, compiled, compiler, development, theorem
 from fedaudit.verify.kernel import load
 from fedaudit.verify.kernel.service.files import read_text
@@ -20,7 +21,7 @@ __all__ = ["evidence", "exported", "summary"]
 
 MOST_BYTES = 16_000_000  # of one certificate
 SECONDS = 600.0  # that Coq may take for one file
-Row = dict[str, Any]
+Row = JsonObject
 
 
 def evidence(names: Sequence[str]) -> list[str]:

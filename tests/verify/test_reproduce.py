@@ -135,9 +135,9 @@ document.body.dataset.said = JSON.stringify(said);
 @pytest.mark.skipif(BROWSER is None, reason="no Chromium or Chrome on this machine")
 @pytest.mark.parametrize("size", SCREENS)
 def test_a_real_browser_shows_the_page_without_a_complaint(tmp_path: Path, size: str) -> None:
-    from fedaudit.figures.papers.benmansour.participation import plot
     from fedaudit.figures.drawing import image
     from fedaudit.figures.pages.reproduced import RebuiltDisplay, page
+    from fedaudit.figures.papers.benmansour.participation import plot
 
     top = np.tile(np.arange(50) < 10, (50, 1))
     picture = benmansour.Participation("title", "caption", {f"panel {n}": top for n in range(4)})

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from .errors import UserError
 
@@ -130,7 +130,7 @@ def conforming_run(method: str, run: str | None, texts: Sequence[str]) -> Confor
 
     if run is None:
         return LOOP.format(method=method)
-    values: dict[str, object] = {name: [float(x) for x in axis] for name, axis in axes_of(texts).items()}
+    values: dict[str, Any] = {name: [float(x) for x in axis] for name, axis in axes_of(texts).items()}
     symbols = {name: axis[0] if len(axis) == 1 else axis for name, axis in values.items()}
     if ".py" in run:
         return conform(method, _function(run), **symbols)

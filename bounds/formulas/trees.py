@@ -14,7 +14,8 @@ from typing import Any, Generic, TypeAlias, TypeVar, cast
 __all__ = ["Arithmetic", "Formula", "Tree", "read"]
 
 Tree: TypeAlias = Any  # str | int | list[Tree]
-N, R = TypeVar("N"), TypeVar("R")
+N = TypeVar("N")
+R = TypeVar("R")
 Formula: TypeAlias = Callable[[Any], N]  # from a scope to a value; a relation's value is a truth
 
 

@@ -6,11 +6,9 @@ alone knows how.
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal
 
 from sympy import Symbol
-
-from .statement import Formula
 
 __all__ = ["Range", "free", "knob_range", "unit"]
 
@@ -18,7 +16,7 @@ Range = Literal["unit", "positive"]
 PREFIXES: dict[str, Range] = {"unit_": "unit", "free_": "positive"}
 
 
-def unit(name: str) -> Formula:
+def unit(name: str) -> Any:
     """A knob in (0, 1] for `sweep`.
 
     >>> import fedaudit as fa
@@ -28,7 +26,7 @@ def unit(name: str) -> Formula:
     return Symbol(f"unit_{name}", positive=True)
 
 
-def free(name: str) -> Formula:
+def free(name: str) -> Any:
     """A knob in (0, ∞) for `sweep`.
 
     >>> import fedaudit as fa

@@ -52,8 +52,8 @@ def data_uri(picture: bytes) -> str:
 def described(picture: bytes) -> str:
     """Returns the title and the description that stand at the beginning of an SVG, for those who do not see it."""
     head = picture[:BEGINNING].decode("utf-8", errors="replace")
-    found = (re.search(rf"<{name}>([^<]*)</{name}>", head) for name in ("title", "desc"))
-    return " ".join(html.unescape(one[1]).strip().rstrip(".") + "." for one in found if one and one[1].strip())
+    labels = (re.search(rf"<{name}>([^<]*)</{name}>", head) for name in ("title", "desc"))
+    return " ".join(html.unescape(one[1]).strip().rstrip(".") + "." for one in labels if one and one[1].strip())
 
 
 def digest(text: str) -> str:

@@ -165,15 +165,15 @@ def save(figure: Figure, kind: str) -> bytes:
 
 def _for_latex(figure: Figure) -> bytes:
     """The figure as commands of LaTeX's package pgf, which sets its texts in the paper's own fonts."""
-    found = next(filter(shutil.which, TEX), None)
-    if found is None:
+    engine = next(filter(shutil.which, TEX), None)
+    if engine is None:
         raise UserError("a .pgf file without LaTeX", f"one of {', '.join(TEX)}", "write a .pdf file")
     buffer = io.BytesIO()
     for text in figure.findobj(Text):
         plain = RAISED_RUN.sub(lambda run: f"$^{{{run[0].translate(LOWERED)}}}$", text.get_text())
         text.set_text(plain.translate(COMMANDS))
     symbols = r"\usepackage{amsmath}\usepackage{amssymb}"
-    with look(**{"pgf.texsystem": found, "pgf.rcfonts": False, "pgf.preamble": symbols}):
+    with look(**{"pgf.texsystem": engine, "pgf.rcfonts": False, "pgf.preamble": symbols}):
         figure.savefig(buffer, format="pgf")
     return rb"\providecommand\mathdefault[1]{#1}" + b"\n" + buffer.getvalue()  # matplotlib's, of ticks
 

@@ -47,20 +47,20 @@ Said = list["str | Inline"]  # a sentence, or a part of one
 class Letters:
     """Name -> LaTeX; what it does not know is written from the name."""
 
-    known: Mapping[str, str] = field(default_factory=dict[str, str])
+    latex: Mapping[str, str] = field(default_factory=dict[str, str])
     exact: bool = False  # a long constant is written out: a terminal has room for it
 
     def symbol(self, name: str) -> str:
         length = self.length_of(name)
-        return rf"{length}^2" if length else self.known.get(name) or _spelled(name)
+        return rf"{length}^2" if length else self.latex.get(name) or _spelled(name)
 
     def length_of(self, name: str) -> str:
         """What `name` is the square of, where only that has a letter: residual2 of residual."""
-        return "" if name in self.known or not name.endswith("2") else self.known.get(name[:-1], "")
+        return "" if name in self.latex or not name.endswith("2") else self.latex.get(name[:-1], "")
 
     def quantity(self, name: str, indices: Sequence[str]) -> str:
         """A quantity by its template, whose {0}, {1}, ... are its indices."""
-        template = self.known.get(name, "")
+        template = self.latex.get(name, "")
         if not template:
             return f"{_spelled(name)}({', '.join(indices)})"
 

@@ -78,8 +78,8 @@ def _titled(selectors: Sequence[str]) -> tuple[str, str]:
     """The paper's title and its authors, where one paper is asked for; otherwise what was asked for."""
     from fedaudit.figures.pages.paper_cards import ABOUT, about
 
-    known = ABOUT.match(about(selectors[0])) if len(selectors) == 1 else None
-    return (known["title"], known["authors"]) if known else (", ".join(selectors), "")
+    described = ABOUT.match(about(selectors[0])) if len(selectors) == 1 else None
+    return (described["title"], described["authors"]) if described else (", ".join(selectors), "")
 
 
 def _chapters(statements: Sequence[Statement], verdicts: Mapping[str, Audited]) -> list[str]:
@@ -93,8 +93,8 @@ def _chapters(statements: Sequence[Statement], verdicts: Mapping[str, Audited]) 
         parts += [rf"\section{{{heading}}}"] if inside else []
         for s in inside:
             verdict = verdicts.get(s.id)
-            found = verdict.verdict if verdict else ""
-            parts += [section(s, verdict.lines if verdict else (), symbols=False, found=found), _proofs(s.id, verdict)]
+            word = verdict.verdict if verdict else ""
+            parts += [section(s, verdict.lines if verdict else (), symbols=False, found=word), _proofs(s.id, verdict)]
     return [part for part in parts if part]
 
 

@@ -100,8 +100,8 @@ def lemma_2(goal: View) -> Argument:
         "slow_decay",
         "bounded_gradients",
     )
-    given = Step(Le(spread(t), 4 * (E - 1) ** 2 * eta(t) ** 2 * G**2), given=(nearest, length))
-    return Argument((given, Step(goal.relations[0], given=(given,), note="(E − 1)² ≤ E²")), given)
+    reached = Step(Le(spread(t), 4 * (E - 1) ** 2 * eta(t) ** 2 * G**2), given=(nearest, length))
+    return Argument((reached, Step(goal.relations[0], given=(reached,), note="(E − 1)² ≤ E²")), reached)
 
 
 def over_clients(gradient: View, where: str) -> tuple[tuple[Step, ...], Step, Expr, Expr]:
@@ -201,15 +201,15 @@ def one_step(goal: View, gradient: View, discrepancy: View, rho: Expr, Gamma: Ex
         S + 6 * L * step**2 * rho * Gamma - Rational(3, 8) * step * mu * rho * D + 2 * step * Gamma * (rho_tilde - rho)
     )
     fifth = Step(Le(A_5, bound_5), given=(scaled, less, closer, apart, at_star), where="A_5")
-    given = Step(
+    reached = Step(
         Le(next_D, (1 - step * mu * (1 + Rational(3, 8) * rho)) * D + 2 * discrepancy.rhs + step**2 * sigma**2
            + 6 * L * step**2 * rho * Gamma + 2 * step * Gamma * (rho_tilde - rho)),
         given=(gathered, fifth, discrepancy.holds()),
     )  # fmt: skip
     return Argument(
         (first, *locally, lemma_1, third, fourth, gathered, *here, slope, lower, scaled, product, less, closer, apart,
-         fifth, given, Step(goal.relations[0], given=(given,), where="(9)")),
-        given,
+         fifth, reached, Step(goal.relations[0], given=(reached,), where="(9)")),
+        reached,
     )  # fmt: skip
 
 
@@ -219,7 +219,7 @@ def theorem_3(goal: View, gradient: View, discrepancy: View) -> Argument:
 
 
 def theorem_3_printed(goal: View, gradient: View, discrepancy: View) -> Argument:
-    """The same proof for what is printed: it needs (4) with the round's weights, and more than rho_bar gives."""
+    """Theorem 3 as printed, by the repaired one's proof; it needs (4) with the round's weights: rho_bar gives less."""
     return one_step(goal, gradient, discrepancy, rho_bar, Gamma)
 
 
@@ -261,12 +261,12 @@ def _corollary(goal: View, recursion: View, rho: Expr) -> Argument:
     rate = Induction(hypothesis, over=t, base=(start,), step=(onward, shrinks), where="induction of appendix A")
     last = Step(Le(dist2(t + 1), K / (u + 1) + error), given=(onward, shrinks, rate))
     smooth_gap = known(Le(gap(t + 1), L / 2 * dist2(t + 1)), "F − F* ≤ L/2 |w − w*|²", "smooth")
-    given = Step(Le(gap(t + 1), L / 2 * (K / (u + 1) + error)), given=(last, smooth_gap))
-    printed = Step(Eq(given.claim.rhs, goal.rhs, evaluate=False), note="V and E of (10)")
+    reached = Step(Le(gap(t + 1), L / 2 * (K / (u + 1) + error)), given=(last, smooth_gap))
+    printed = Step(Eq(reached.claim.rhs, goal.rhs, evaluate=False), note="V and E of (10)")
     return Argument(
-        (small, halved, positive, progress, onward, shrinks, start, rate, last, given, printed,
-         Step(goal.relations[0], given=(given, printed))),
-        given,
+        (small, halved, positive, progress, onward, shrinks, start, rate, last, reached, printed,
+         Step(goal.relations[0], given=(reached, printed))),
+        reached,
     )  # fmt: skip
 
 
@@ -361,7 +361,7 @@ _MEAN = "ρ(t, w) is a mean of the κ_t^i with weights p_i (F_i(w) − F_i*) (8)
 
 def above_pi() -> tuple[Step, ...]:
     """ρ̄ ≥ π and ρ̃ ≤ Π."""
-    made: list[Step] = []
+    steps: list[Step] = []
     for rho, kappa, compare, where in ((rho_bar, kappa_min, Ge, "here"), (rho_tilde, kappa_max, Le, "star")):
         weighted = Symbol(f"weighted_{where}", real=True)  # Σ κ_i p_i x_i
         whole = Symbol(f"whole_{where}", positive=True)  # Σ p_i x_i
@@ -369,8 +369,8 @@ def above_pi() -> tuple[Step, ...]:
         each = known(
             compare(weighted, kappa * whole), "every κ_t^i lies between π and Π, p_i x_i ≥ 0 (16)", "distribution"
         )
-        made.append(Step(compare(rho, kappa), given=(mean, each)))
-    return tuple(made)
+        steps.append(Step(compare(rho, kappa), given=(mean, each)))
+    return tuple(steps)
 
 
 def ratios(goal: View) -> Argument:
@@ -437,8 +437,8 @@ def error_in_pi(goal: View, bounded: View, chain: View) -> Argument:
     (above, _), last = above_pi(), _in_pi(chain)
     ratio = Step(Le(rho_tilde / rho_bar - 1, 1 / (kappa_min * p_min) - N), given=(bounded.holds(part=0), last, above))
     scale = 8 * L * Gamma / (3 * mu)
-    given = Step(Le(goal.lhs, scale * (1 / (kappa_min * p_min) - N)), given=(ratio, above), note="times 8LΓ/(3μ)")
-    return Argument((above, last, ratio, given, Step(goal.relations[0], given=(given, above))), given)
+    reached = Step(Le(goal.lhs, scale * (1 / (kappa_min * p_min) - N)), given=(ratio, above), note="times 8LΓ/(3μ)")
+    return Argument((above, last, ratio, reached, Step(goal.relations[0], given=(reached, above))), reached)
 
 
 def equation_19(goal: View, in_both: View, chain: View) -> Argument:
@@ -448,12 +448,12 @@ def equation_19(goal: View, in_both: View, chain: View) -> Argument:
     error = Step(
         Le(weight * (kappa_max - kappa_min) / kappa_min, weight * (1 / (kappa_min * p_min) - N)), given=(last,)
     )
-    given = Step(goal.relations[0], given=(cited, error))
-    return Argument((last, error, given), given)
+    reached = Step(goal.relations[0], given=(cited, error))
+    return Argument((last, error, reached), reached)
 
 
 def equation_20(goal: View) -> Argument:
     """V at ρ̄ = 1."""
     one = known(Eq(rho_bar, 1), "ρ(t, w) = 1 for α = p (8)", "fedavg_weights")
-    given = Step(Eq(goal.lhs, goal.lhs.subs(rho_bar, 1)), given=(one,), where="V of corollary 4 at ρ̄ = 1")
-    return Argument((given, Step(goal.relations[0], given=(given, one), where="(20)")), given)
+    reached = Step(Eq(goal.lhs, goal.lhs.subs(rho_bar, 1)), given=(one,), where="V of corollary 4 at ρ̄ = 1")
+    return Argument((reached, Step(goal.relations[0], given=(reached, one), where="(20)")), reached)

@@ -34,10 +34,10 @@ THE_THEOREM_S = "the rate is the method's: O(1) is read as the constant 1 of the
 
 def restated(goal: View, theorem: View) -> Argument:
     """The theorem's own bound, compared with the rate."""
-    given = theorem.holds()
+    cited = theorem.holds()
     basics = PERTURBED_BASICS if "similarity_weights" in theorem.assumes else FEDPROX_BASICS
     ordered = (basics.mu_at_most_L,) if "strongly_convex" in theorem.assumes else ()
-    return Argument((Step(goal.relations[0], given=(given, *ordered)),), given)
+    return Argument((Step(goal.relations[0], given=(cited, *ordered)),), cited)
 
 
 def rate(theorem: Statement, display: str, label: str, title: str, bound: Any, *reading: str) -> Statement:
@@ -193,8 +193,8 @@ def at_fedavg(goal: View) -> Argument:
 
 def by_theorem_4_5(goal: View, theorem: View) -> Argument:
     """As the text has it: beta = 1 in theorem 4.5, which leaves beta = 1 out and has a minimum of two terms."""
-    given = theorem.holds()
-    return Argument((Step(goal.relations[0], given=(given,)),), given)
+    cited = theorem.holds()
+    return Argument((Step(goal.relations[0], given=(cited,)),), cited)
 
 
 FEDAVG_LOWER = Statement(
@@ -251,8 +251,8 @@ def vanishing(steps: Any) -> Any:
 def minimum(goal: View) -> Argument:
     """What is left of the larger value is C G^2 (x - E*)^2 / x."""
     (claim,) = goal.relations
-    found = sqrt(A_vanish * sigma**2 / C_vanish + B_vanish * Gamma / C_vanish) / G
-    root = Step(Eq(C_vanish * G**2 * found**2, A_vanish * sigma**2 + B_vanish * Gamma), note="where the slope is 0")
+    least = sqrt(A_vanish * sigma**2 / C_vanish + B_vanish * Gamma / C_vanish) / G
+    root = Step(Eq(C_vanish * G**2 * least**2, A_vanish * sigma**2 + B_vanish * Gamma), note="where the slope is 0")
     return Argument((root, Step(claim, given=(root,), note="a square is left")))
 
 

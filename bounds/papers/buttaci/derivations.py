@@ -106,8 +106,8 @@ def at_infinity(expr: Expr, exponent: Symbol) -> Expr:
 
 def named(view: View, name: str) -> Symbol:
     """The statement's own symbol of that name."""
-    found = {s for r in (*view.relations, *view.requires) for s in r.atoms(Symbol) if s.name == name}
-    return found.pop()
+    symbols = {s for r in (*view.relations, *view.requires) for s in r.atoms(Symbol) if s.name == name}
+    return symbols.pop()
 
 
 # --- appendix B.1 ----------------------------------------------------------------------------------------------------
@@ -144,7 +144,7 @@ def lemma_4_1(goal: View) -> Argument:
 
 
 def lemma_4_2(goal: View) -> Argument:
-    """The same for two clients, whose gradients differ by at most 2 G; then Jensen over the clients."""
+    """Lemma 4.1's recursion for two clients, whose gradients differ by at most 2 G; then Jensen over the clients."""
     apart, force = w_i - other(w_i), stochastic - other(stochastic)
     start = shown(Eq(pair(i, j, 0), 0), "all clients start at the average", ON_FEDPROX)
     young_ = shown(
@@ -170,11 +170,11 @@ def lemma_4_2(goal: View) -> Argument:
     )
     sign = shown(Ge(p[j], 0), "weights are not negative", ON_FEDPROX, (1, Weight(j)))
     whole = shown(Eq(Sum(p[j], (j, 1, C)), 1), "weights sum to one", ON_FEDPROX)
-    given = Step(
+    reached = Step(
         Le(divergence(t, k, i), most),
         given=(jensen, whole, termwise(Le(p[j] * pair(i, j, k), p[j] * most), j, 1, C, pairs, sign)),
     )
-    return Argument((pairs, given, Step(goal.relations[0], given=(given,), note="k ≤ E")), given)
+    return Argument((pairs, reached, Step(goal.relations[0], given=(reached,), note="k ≤ E")), reached)
 
 
 # --- appendix B.2 ----------------------------------------------------------------------------------------------------
@@ -290,15 +290,15 @@ def lemma_B_1(goal: View, local_deviation: View, local_divergence: View) -> Argu
         note="geometric series, with the coarser k for the sum that multiplies c",
     )
     last = shown(Eq(dist2(t + 1), D(E)), "the round ends with the average", ON_FEDPROX, at=(t, E))
-    given = Step(
+    reached = Step(
         Le(dist2(t + 1), (alpha + mu * a**E) / (alpha + mu) * D_0 + c * E),
         given=(recursion.at(E), last),
     )
-    printed = Step(Eq(given.claim.rhs, goal.rhs, evaluate=False), note="A = c E")
+    printed = Step(Eq(reached.claim.rhs, goal.rhs, evaluate=False), note="A = c E")
     return Argument(
-        (a_1, a_2, a_3, a_4, gathered, heterogeneity, *averages, local, recursion, given, printed,
-         Step(goal.relations[0], given=(given, printed))),
-        given,
+        (a_1, a_2, a_3, a_4, gathered, heterogeneity, *averages, local, recursion, reached, printed,
+         Step(goal.relations[0], given=(reached, printed))),
+        reached,
     )  # fmt: skip
 
 
@@ -324,12 +324,14 @@ def lemma_B_2(goal: View, one_round: View, contraction: View) -> Argument:
         given=(recursion, smooth_gap),
     )
     error = L / (2 * gamma_mu) * A
-    given = Step(
+    reached = Step(
         Le(gap(t), L / mu * kappa**t * (gap(0) - mu * error / L) + error),
         given=(smoothness, strong_distance),
     )
-    printed = Step(Eq(given.claim.rhs, goal.rhs, evaluate=False), note="the printed S is μ A / (2 γ μ)")
-    return Argument((recursion, smoothness, given, printed, Step(goal.relations[0], given=(given, printed))), given)
+    printed = Step(Eq(reached.claim.rhs, goal.rhs, evaluate=False), note="the printed S is μ A / (2 γ μ)")
+    return Argument(
+        (recursion, smoothness, reached, printed, Step(goal.relations[0], given=(reached, printed))), reached
+    )
 
 
 def lemma_B_3(goal: View, one_round: View) -> Argument:
@@ -358,12 +360,14 @@ def lemma_B_3(goal: View, one_round: View) -> Argument:
     omega = Max(tau * dist2(0), settled)
     rate = Induction(Le(dist2(t), omega / t_tau), over=t, step=(progress,), where="B.19, B.22 to B.24")
     smoothness = Step(Le(gap(t), L / 2 / t_tau * (tau * dist2(0) + settled)), given=(rate, smooth_gap), where="B.25")
-    given = Step(Le(gap(t), L / 2 / t_tau * (2 * tau * gap(0) / mu + settled)), given=(smoothness, strong_distance))
-    printed = Step(Eq(given.claim.rhs, goal.rhs, evaluate=False), note="the printed R is μ/2 times a υ²/(υ μ E/2 − 1)")
+    reached = Step(Le(gap(t), L / 2 / t_tau * (2 * tau * gap(0) / mu + settled)), given=(smoothness, strong_distance))
+    printed = Step(
+        Eq(reached.claim.rhs, goal.rhs, evaluate=False), note="the printed R is μ/2 times a υ²/(υ μ E/2 − 1)"
+    )
     return Argument(
-        (exponential, reciprocal, half, constant, progress, rate, smoothness, given, printed,
-         Step(goal.relations[0], given=(given, printed))),
-        given,
+        (exponential, reciprocal, half, constant, progress, rate, smoothness, reached, printed,
+         Step(goal.relations[0], given=(reached, printed))),
+        reached,
     )  # fmt: skip
 
 
@@ -547,7 +551,7 @@ def theorem_4_2(goal: View, sum_of_powers: View) -> Argument:
     means = Induction(
         And(Ge(position(t), 0), Ge(position(t), exact**t * position(0))), over=t, base=(signed,), step=(onward, signed)
     )
-    given = Step(Ge(gap(t), exact ** (2 * t) * gap(0)), given=(means, least, *start, share), where="B.42")
+    reached = Step(Ge(gap(t), exact ** (2 * t) * gap(0)), given=(means, least, *start, share), where="B.42")
     worst = Step(
         Ge(small**E, Rational(1, 4)),
         given=(power_monotone(x=1 - 1 / E, y=small, n=E), quarter(n=E)),
@@ -556,10 +560,10 @@ def theorem_4_2(goal: View, sum_of_powers: View) -> Argument:
     rate = Step(Ge(exact, closed[small].claim.rhs), given=(slower,), where="B.37")
     return Argument(
         (share, least, local_H, local_h, stays, rule, *closed.values(), slower, rounds, drift_sign, onward, signed,
-         means, given, worst, rate,
-         Step(goal.relations[0], given=(given, worst, rate)),
+         means, reached, worst, rate,
+         Step(goal.relations[0], given=(reached, worst, rate)),
          *(Step(goal.relations[n], given=(sum_of_powers.holds(part=n),)) for n in (1, 2))),
-        given,
+        reached,
     )  # fmt: skip
 
 

@@ -115,7 +115,7 @@ def contraction_of_the_mean(sent: bool) -> tuple[tuple[Step | Induction, ...], S
         base=(signed,),
         step=(onward, signed, rate),
     )
-    given = Step(Ge(gap(t), exact ** (2 * t) * gap(0)), given=(means, least, *start, share, rate), where="C.43")
+    reached = Step(Ge(gap(t), exact ** (2 * t) * gap(0)), given=(means, least, *start, share, rate), where="C.43")
     steps = (
         share,
         least,
@@ -133,9 +133,9 @@ def contraction_of_the_mean(sent: bool) -> tuple[tuple[Step | Induction, ...], S
         onward,
         signed,
         means,
-        given,
+        reached,
     )
-    return steps, given, rate
+    return steps, reached, rate
 
 
 def theorem_4_5(goal: View, sum_of_powers: View) -> Argument:
@@ -155,7 +155,7 @@ def theorem_4_5_in_two_cases(goal: View, sum_of_powers: View) -> Argument:
 
 
 def contracts_by_a_quarter(goal: View) -> Argument:
-    """The same with beta = 1, where the broadcast does not matter: no second term is needed."""
+    """The mean contracts by 1/4 with beta = 1, where the broadcast does not matter: no second term is needed."""
     steps, given, rate = contraction_of_the_mean(sent=False)
     return Argument((*steps, Step(goal.relations[0], given=(given, rate))), given)
 

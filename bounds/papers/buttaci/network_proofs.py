@@ -14,15 +14,15 @@ trace = Symbol("trace", real=True)
 
 def named(view: View, name: str) -> Symbol:
     """The statement's own symbol of that name."""
-    found = {s for r in (*view.relations, *view.requires) for s in r.free_symbols if s.name == name}
-    return found.pop()
+    symbols = {s for r in (*view.relations, *view.requires) for s in r.free_symbols if s.name == name}
+    return symbols.pop()
 
 
 def parameters(view: View) -> tuple[Expr, Expr, Expr]:
     """C, and mean and variance of w~_ij - w_ij."""
     C, theta, epsilon = (named(view, name) for name in ("C", "theta", "epsilon"))
-    found = {s.name: s for r in (*view.relations, *view.requires) for s in r.free_symbols}
-    phi, delta = found.get("phi", Symbol("phi", positive=True)), named(view, "delta")
+    symbols = {s.name: s for r in (*view.relations, *view.requires) for s in r.free_symbols}
+    phi, delta = symbols.get("phi", Symbol("phi", positive=True)), named(view, "delta")
     return C, -epsilon * theta, (2 + delta) * phi**2
 
 
@@ -137,8 +137,8 @@ def proposition_3_3_upper(goal: View) -> Argument:
 
 
 def proposition_3_3_large_C(goal: View, lower: View, upper: View) -> Argument:
-    known = (lower.holds(), upper.holds())
-    return Argument(tuple(Step(r, given=(k,)) for r, k in zip(goal.relations, known, strict=True)), known)
+    cited = (lower.holds(), upper.holds())
+    return Argument(tuple(Step(r, given=(k,)) for r, k in zip(goal.relations, cited, strict=True)), cited)
 
 
 def proposition_3_4_lower(goal: View) -> Argument:

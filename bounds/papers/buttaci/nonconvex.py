@@ -183,22 +183,22 @@ def lemma_B_4(goal: View, local_deviation: View) -> Argument:
     the first term is zero. With both drifts in one vector u nothing is lost: −γ/2 |∇f|² + γ/2 |u|².
     """
     step, g2, f = gamma(t), slope2(t, k), value
-    known = descent()
+    premises = descent()
     u2, noise2 = lag2(k), Z(k)
     U = Sum(p[i] * deviation(t, k, i), (i, 1, C))
     within = (Le(k + 1, E),)
     one = Step(
         Le(f(k + 1) - f(k), -step / 2 * g2 + step / 2 * u2 + L * step**2 / 2 * noise2),
-        given=(known["smooth"], known["product"]),
+        given=(premises["smooth"], premises["product"]),
         note="γ ≤ 1/L",
     )
     average = Step(
         Le(U, local_deviation.rhs),
         given=(
-            known["whole"],
+            premises["whole"],
             termwise(
                 Le(p[i] * local_deviation.lhs, p[i] * local_deviation.rhs), i, 1, C,
-                local_deviation.holds(), known["sign"],
+                local_deviation.holds(), premises["sign"],
             ),
         ),
         note=local_deviation.id,
@@ -206,19 +206,22 @@ def lemma_B_4(goal: View, local_deviation: View) -> Argument:
     )  # fmt: skip
     drift = Step(
         Le(u2, 2 * (alpha**2 + L**2) * local_deviation.rhs),
-        given=(known["drift"], known["spread"], average),
+        given=(premises["drift"], premises["spread"], average),
         under=within,
     )
     c = step * (alpha**2 + L**2) * local_deviation.rhs + L * step**2 * sigma**2 * sum_p2 / 2
     local = Step(
-        Le(f(k + 1) - f(k), c - step / 2 * g2), given=(one, drift, known["noise"]), note="one local step", under=within
+        Le(f(k + 1) - f(k), c - step / 2 * g2),
+        given=(one, drift, premises["noise"]),
+        note="one local step",
+        under=within,
     )
     rounds, half = one_round(step, local, c)  # half of what is printed
-    given = Step(
+    reached = Step(
         Le(ROUND_MEAN, 4 / (step * E) * (level(t) - level(t + 1)) + 4 * c / step), given=(half,), note="doubled"
     )
-    last = Step(goal.relations[0], given=(given,), note="2 α γ ≤ 1")
-    return Argument((one, average, drift, local, rounds, half, given, last), last)
+    last = Step(goal.relations[0], given=(reached,), note="2 α γ ≤ 1")
+    return Argument((one, average, drift, local, rounds, half, reached, last), last)
 
 
 def lemma_B_4_printed(goal: View, local_deviation: View, local_divergence: View) -> Argument:
@@ -300,12 +303,12 @@ def lemma_B_4_printed(goal: View, local_deviation: View, local_divergence: View)
         step=(local, sum_next(slope2(t, k_), k_, 0, k - 1)),
         under=(Le(k, E),),
     )
-    given = Step(
+    reached = Step(
         Le(ROUND_MEAN, 4 / (step * E) * (level(t) - level(t + 1)) + 4 * c / step),
         given=(rounds.at(E), FEDPROX_BASICS.round_starts, FEDPROX_BASICS.round_ends),
     )
     return Argument(
-        (first, second, third, *averages, local, rounds, given, Step(goal.relations[0], given=(given,))), given
+        (first, second, third, *averages, local, rounds, reached, Step(goal.relations[0], given=(reached,))), reached
     )
 
 
@@ -323,8 +326,8 @@ def averaged(
         ),
         note="for every round",
     )
-    given = Step(Le(UNIFORM, factor / (step * T * E) * START + error_), given=(added, *on.bounded_below))
-    return summed, added, given
+    reached = Step(Le(UNIFORM, factor / (step * T * E) * START + error_), given=(added, *on.bounded_below))
+    return summed, added, reached
 
 
 def lemma_B_5(goal: View, progress: View) -> Argument:
@@ -348,10 +351,10 @@ def weighted(
         ),
         note="for every round",
     )
-    given = Step(
+    reached = Step(
         Le(mean_ / total, (factor / E * START + Sum(error_, (t, 0, T - 1))) / total), given=(added, *on.bounded_below)
     )
-    return summed, added, given
+    return summed, added, reached
 
 
 def lemma_B_6(goal: View, progress: View) -> Argument:
@@ -420,7 +423,7 @@ def log_rate(goal: View, bound: Any, holds: Known | Step, factor: int, exact: bo
     positive = Step(Gt(log(T + 1), 0), given=(log_positive(x=T + 1),))
     gained, least = factor / E * START, first * log(T + 1)
     sign = Step(Ge(gained, 0), note="Δ is not negative")
-    given = Step(
+    reached = Step(
         Le(goal.lhs, (gained + most) / least),
         given=(
             holds,
@@ -428,11 +431,11 @@ def log_rate(goal: View, bound: Any, holds: Known | Step, factor: int, exact: bo
             long_run, error_, positive, *signs, sign,
         ),
     )  # fmt: skip
-    printed = (Step(Eq(given.claim.rhs, goal.rhs, evaluate=False), note="the printed constants"),) if exact else ()
+    printed = (Step(Eq(reached.claim.rhs, goal.rhs, evaluate=False), note="the printed constants"),) if exact else ()
     return Argument(
-        (inverse, long_run, *powers.values(), *bounded, *signs, error_, positive, sign, given, *printed,
-         Step(goal.relations[0], given=(given, *printed))),
-        given,
+        (inverse, long_run, *powers.values(), *bounded, *signs, error_, positive, sign, reached, *printed,
+         Step(goal.relations[0], given=(reached, *printed))),
+        reached,
     )  # fmt: skip
 
 

@@ -185,8 +185,8 @@ def lemma_C_4(goal: View, apart: View) -> Argument:
 
 def equal_steps(progress: View, bound: Expr, step: Expr) -> Step:
     """Lemma C.4 where all step sizes are `step`."""
-    given = (progress.holds(), before(step))
-    return Step(Le(ROUND_MEAN, bound), given=given, note="γ_{t−1} = γ_t or 0", under=(Le(t, T - 1),))
+    premises = (progress.holds(), before(step))
+    return Step(Le(ROUND_MEAN, bound), given=premises, note="γ_{t−1} = γ_t or 0", under=(Le(t, T - 1),))
 
 
 def lemma_C_5(goal: View, progress: View) -> Argument:
@@ -291,22 +291,22 @@ def theorem_4_6_II_sharper(goal: View) -> Argument:
 
 def corollary_4_1_of_the_method(goal: View, theorem: View) -> Argument:
     """Theorem 4.6 (I) is r(E), written with E_opt."""
-    given = theorem.holds()
+    cited = theorem.holds()
     same = Step(Eq(theorem.rhs, goal.rhs, evaluate=False), note="r(E) = r(E_opt) (2/√c + c)/3 with c = E/E_opt")
-    return Argument((same, Step(goal.relations[0], given=(given, same))), given)
+    return Argument((same, Step(goal.relations[0], given=(cited, same))), cited)
 
 
 def corollary_4_1_with_any_share(goal: View, theorem: View) -> Argument:
     """c T^(1/3) <= E <= C T^(1/3) in both terms of theorem 4.6 (I)."""
-    given = theorem.holds()
+    cited = theorem.holds()
     shrinks = Step(Le(1 / sqrt(T * E), 1 / (sqrt(low) * CUBE_ROOT**2)), note="T E >= c T^(4/3)")
     grows = Step(Le(E / T, high / CUBE_ROOT**2), note="E <= C T^(1/3)")
     A, B = 4 * L * START + sum_p2 * sigma**2 / 2, G**2 * bracket(8)
     signs = Step(Le(0, A)), Step(Le(0, B))
     noise = Step(Le(A * (1 / sqrt(T * E)), A * (1 / (sqrt(low) * CUBE_ROOT**2))), given=(shrinks, signs[0]))
     drift = Step(Le(B * (E / T), B * (high / CUBE_ROOT**2)), given=(grows, signs[1]))
-    last = Step(goal.relations[0], given=(given, noise, drift))
-    return Argument((shrinks, grows, *signs, noise, drift, last), given)
+    last = Step(goal.relations[0], given=(cited, noise, drift))
+    return Argument((shrinks, grows, *signs, noise, drift, last), cited)
 
 
 def corollary_4_1(goal: View) -> Argument:

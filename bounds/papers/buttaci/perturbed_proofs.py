@@ -116,8 +116,8 @@ def lemma_4_3(goal: View) -> Argument:
         Eq(centre_entry(t, k, n), beta * mean_entry(t, k, n) + (1 - beta) * average_u(n)), "definition (4.6), averaged"
     )
     none = known(Eq(mismatch(t, k), 0), "definition (4.6), averaged; columns of p_ij sum to p_j on every path")
-    given = Step(goal.relations[0], given=(perturbed, whole))
-    return Argument((given, Step(goal.relations[1], given=(none,))), given)
+    reached = Step(goal.relations[0], given=(perturbed, whole))
+    return Argument((reached, Step(goal.relations[1], given=(none,))), reached)
 
 
 def lemma_4_4(goal: View) -> Argument:
@@ -202,16 +202,16 @@ def lemma_4_5(goal: View, average: View, between_neighbours: View) -> Argument:
         )
         for part, most, local in ((A(i, j, k), most_A, local_A), (B(i, j, k), most_B, local_B))
     ]
-    given = Step(
+    reached = Step(
         Le(perturbation(t, k, i), 2 / beta**2 * most_A + 2 * (1 - 1 / beta) ** 2 * most_B),
         given=(split, *averaged, average.holds(part=1)),
         under=within,
         note="the bounds on A and B together",
     )
     return Argument(
-        (*paths.values(), local_A, local_B, *averaged, given,
-         Step(goal.relations[0], given=(given,), note="(1 − β)⁴ ≤ (1 − β)²")),
-        given,
+        (*paths.values(), local_A, local_B, *averaged, reached,
+         Step(goal.relations[0], given=(reached,), note="(1 − β)⁴ ≤ (1 − β)²")),
+        reached,
     )  # fmt: skip
 
 
@@ -338,12 +338,12 @@ def lemma_C_1(goal: View, average: View, perturbed: View) -> Argument:
         note="geometric series, with the coarser k for the sum that multiplies c",
     )
     last = known(Eq(dist2(t + 1), D(E)), "the round ends with the average", at=(t, E))
-    given = Step(Le(dist2(t + 1), (1 - 1 / beta + a**E / beta) * D_0 + c * E), given=(recursion.at(E), last))
-    printed = Step(Eq(given.claim.rhs, goal.rhs, evaluate=False), note="A = c E")
+    reached = Step(Le(dist2(t + 1), (1 - 1 / beta + a**E / beta) * D_0 + c * E), given=(recursion.at(E), last))
+    printed = Step(Eq(reached.claim.rhs, goal.rhs, evaluate=False), note="A = c E")
     return Argument(
-        (path, a_1, drift, a_11, a_2, gathered, heterogeneity, far, local, recursion, given, printed,
-         Step(goal.relations[0], given=(given, printed))),
-        given,
+        (path, a_1, drift, a_11, a_2, gathered, heterogeneity, far, local, recursion, reached, printed,
+         Step(goal.relations[0], given=(reached, printed))),
+        reached,
     )  # fmt: skip
 
 
@@ -360,7 +360,7 @@ def lemma_C_2(goal: View, one_round: View, contraction: View) -> Argument:
 
 
 def lemma_C_2_repaired(goal: View, one_round: View, contraction: View) -> Argument:
-    """The same with κ ≥ 1 − μ γ E ≥ 0, by Bernoulli, for a step size that is small against E."""
+    """Recursion over the rounds with κ ≥ 1 − μ γ E ≥ 0, by Bernoulli, for a step size that is small against E."""
     kappa = one_round.rhs.coeff(dist2(t))
     sign = Step(Ge(kappa, 0), given=(bernoulli(x=base_of(kappa, E) - 1, n=E), mu_at_most_L), note="κ ≥ 1 − μ γ E")
     return _fixed(goal, one_round, contraction, sign)
@@ -387,14 +387,23 @@ def _fixed(goal: View, one_round: View, contraction: View, *sign: Step) -> Argum
         given=(recursion, smooth_gap),
     )
     error = L / (2 * gamma_mu) * most
-    given = Step(
+    reached = Step(
         Le(gap(t), L / mu * kappa**t * (gap(0) - mu * error / L) + error),
         given=(smoothness, strong_distance, *(power_sign(x=kappa, n=t) for _ in sign), *sign),
     )
-    printed = Step(Eq(given.claim.rhs, goal.rhs, evaluate=False), note="the printed S is μ A / (2 γ μ)")
+    printed = Step(Eq(reached.claim.rhs, goal.rhs, evaluate=False), note="the printed S is μ A / (2 γ μ)")
     return Argument(
-        (*sign, same, progress, recursion, smoothness, given, printed, Step(goal.relations[0], given=(given, printed))),
-        given,
+        (
+            *sign,
+            same,
+            progress,
+            recursion,
+            smoothness,
+            reached,
+            printed,
+            Step(goal.relations[0], given=(reached, printed)),
+        ),
+        reached,
     )
 
 
@@ -440,12 +449,14 @@ def lemma_C_3(goal: View, one_round: View) -> Argument:
     rate = Induction(Le(dist2(t), omega / t_tau), over=t, step=(progress, mu_at_most_L), where="C.29, C.31, C.32")
     smoothness = Step(Le(gap(t), L / 2 / t_tau * (tau * dist2(0) + settled)), given=(rate, smooth_gap), where="C.33")
     both_ends = Step(Le(gap(t), L / 2 / t_tau * (2 * tau * gap(0) / mu + settled)), given=(smoothness, strong_distance))
-    given = Step(Le(gap(t), L / 2 / t_tau * (2 * tau * gap(0) / mu + settled.subs(a, size))), given=(both_ends, name))
-    printed = Step(Eq(given.claim.rhs, goal.rhs, evaluate=False), note="the printed R is μ/2 times a υ²/(υ μ E/2 − 1)")
+    reached = Step(Le(gap(t), L / 2 / t_tau * (2 * tau * gap(0) / mu + settled.subs(a, size))), given=(both_ends, name))
+    printed = Step(
+        Eq(reached.claim.rhs, goal.rhs, evaluate=False), note="the printed R is μ/2 times a υ²/(υ μ E/2 − 1)"
+    )
     return Argument(
-        (exponential, reciprocal, half, twice, settle, round_, progress, rate, sign, smoothness, both_ends, given,
-         printed, Step(goal.relations[0], given=(given, printed))),
-        given,
+        (exponential, reciprocal, half, twice, settle, round_, progress, rate, sign, smoothness, both_ends, reached,
+         printed, Step(goal.relations[0], given=(reached, printed))),
+        reached,
     )  # fmt: skip
 
 

@@ -115,22 +115,22 @@ class Construction:
 
 def proximal(G: Any) -> tuple[Construction, Any]:
     """FedProx, and its local rule (4.3) for a group whose gradient is curve w + force."""
-    made = Construction(FEDPROX, G)
+    construction = Construction(FEDPROX, G)
 
     def local(of: Any, curve: Expr, force: Expr) -> Known:
         step = of(k) - gamma(t) * (curve * of(k) + force + alpha * (of(k) - position(t)))
-        return made.says(Eq(of(k + 1), step), "rule (4.3); noise has mean zero")
+        return construction.says(Eq(of(k + 1), step), "rule (4.3); noise has mean zero")
 
-    return made, local
+    return construction, local
 
 
 def perturbed(G: Any, sent: bool) -> tuple[Construction, Any]:
     """The perturbed method, and its local rule for a group."""
-    made = Construction(PERTURBED, G, sent)
+    construction = Construction(PERTURBED, G, sent)
 
     def local(of: Any, curve: Expr, force: Expr) -> Known:
         near = {steep: u_steep(k), flat: u_flat(k)}.get(of, Integer(0))
         step = of(k) - gamma(t) * (curve * (beta * of(k) + (1 - beta) * near) + force)
-        return made.says(Eq(of(k + 1), step), "the local rule (4.7); noise has mean zero")
+        return construction.says(Eq(of(k + 1), step), "the local rule (4.7); noise has mean zero")
 
-    return made, local
+    return construction, local

@@ -313,7 +313,7 @@ def central_difference(goal: View) -> Argument:
 
 
 def restated(goal: View, display: View) -> Argument:
-    """The same display at another place."""
+    """The display once more, where another place of the paper prints it."""
     last = Step(goal.relations[0], given=(display.holds(),))
     return Argument((last,), last)
 

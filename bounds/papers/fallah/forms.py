@@ -82,11 +82,11 @@ def _text(spline: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _root(x: Fraction) -> Fraction:
-    """Of a square."""
-    found = Fraction(isqrt(x.numerator), isqrt(x.denominator))
-    if found * found != x:
+    """The root of a number that is the square of a rational; `ValueError` for another."""
+    root = Fraction(isqrt(x.numerator), isqrt(x.denominator))
+    if root * root != x:
         raise ValueError(f"got {x}, expected the square of a rational; do: choose another size")
-    return found
+    return root
 
 
 def corollary(values: Values) -> dict[str, Any]:

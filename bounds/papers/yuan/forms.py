@@ -42,14 +42,14 @@ def tied(
 def _root(x: Fraction | int, n: int) -> Fraction:
     """The n-th root of a rational that has one."""
     whole = Fraction(x)
-    found: list[int] = []
+    roots: list[int] = []
     for part in (whole.numerator, whole.denominator):
         near = round(part ** (1 / n))
         exact = [k for k in (near - 1, near, near + 1) if k >= 0 and k**n == part]
         if not exact:
             raise ValueError(f"got {x}, expected a number with a rational root of degree {n}; do: choose other sizes")
-        found.append(exact[0])
-    return Fraction(found[0], found[1])
+        roots.append(exact[0])
+    return Fraction(roots[0], roots[1])
 
 
 def _smaller(rounds: int, size: int) -> Fraction:
@@ -89,8 +89,8 @@ def _still(values: Values, eta: Fraction, sampled: bool) -> Instance:
     size = int(values["I"])
     eps = eta * g**2 / (2 * (1 + eta * L))
     clients = [_bent(-G / L, G / L, L, -G)] * size
-    made = _run(values, sampled, clients, size, g / L, {"L": L, "G": G, "eta": eta, "eps": eps, "g": g})
-    return {**made, "oracle": {"step": [["0"] * size], "shift": [[["0"]] * size]}}
+    instance = _run(values, sampled, clients, size, g / L, {"L": L, "G": G, "eta": eta, "eps": eps, "g": g})
+    return {**instance, "oracle": {"step": [["0"] * size], "shift": [[["0"]] * size]}}
 
 
 def still_1(values: Values) -> Instance:
@@ -125,9 +125,9 @@ def _two_groups(values: Values, size: int, oracle: bool) -> Instance:
         {"eps": none} if oracle else {}
     )
     clients = [_bent(none, G, one, first) for first in (*[none] * K, *[-G] * K)]
-    made = _run(values, True, clients, chosen, G / 2, numbers)
+    instance = _run(values, True, clients, chosen, G / 2, numbers)
     few = rounds <= PATHS and chosen in (1, 2 * K - 1)  # two outcomes in a round: few paths
-    return made if few else {**made, "box": {"low": ["0"], "high": [str(G)]}}
+    return instance if few else {**instance, "box": {"low": ["0"], "high": [str(G)]}}
 
 
 def two_groups(values: Values) -> Instance:

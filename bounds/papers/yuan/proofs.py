@@ -179,7 +179,7 @@ def _all_devices(drift: View, small: Step) -> Step:
 
 
 def remark_2(goal: View, step: View, drift: View) -> Argument:
-    """Of theorem 1's term in 1/I only 3/10 are the sampling of devices; the rest is the oracle's, and does not go."""
+    """The sampling of devices is only 3/10 of theorem 1's term in 1/I; the rest is the oracle's, and does not go."""
     small = _small_step(3)
     tight = Step(Le(residual, 2 * L * G * eta**2 / I), given=(step.holds(small), small), note="lemma 5 and eps_t")
     first = Step(Le(error1, 2 * L * G * eta / I), given=(errors[0], tight))
@@ -458,8 +458,8 @@ def remark_3(goal: View) -> Argument:
 
 def remark_5_rate(goal: View, theorem: View) -> Argument:
     """Theorem 2, and theorem 2 times rho^2."""
-    given = theorem.holds()
-    steps = tuple(Step(relation, given=(given,)) for relation in goal.relations)
+    cited = theorem.holds()
+    steps = tuple(Step(relation, given=(cited,)) for relation in goal.relations)
     return Argument(steps, steps)
 
 

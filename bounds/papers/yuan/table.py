@@ -218,9 +218,9 @@ def _quoted(label: str, method: str, source: str, row: Any) -> Statement:
 
 
 def _compared(row: Statement, said: str, cite: str, then: Any, *reading: str, **rest: Any) -> Statement:
-    given: dict[str, Any] = {"let": (small,), **rest}
+    fields: dict[str, Any] = {"let": (small,), **rest}
     return claim(
-        f"{row.id.removeprefix('yuan/')}~compared", said, cite, then, order=row.order, reading=reading, **given
+        f"{row.id.removeprefix('yuan/')}~compared", said, cite, then, order=row.order, reading=reading, **fields
     )
 
 

@@ -178,7 +178,7 @@ def virtual_decrease(goal: View, step: View) -> Argument:
 
 
 def virtual_decrease_anew(goal: View) -> Argument:
-    """The same atoms at the run's own points: fact 1 is about a step of its own."""
+    """The decrease of a virtual step again, at the run's own points: fact 1 is about a step of its own."""
     return only(Step(goal.relations[0], given=(virtual_step(),)))
 
 
@@ -212,26 +212,26 @@ def server_step(pl: bool) -> tuple[list[Step], Step]:
         where="A.25",
     )
     if not pl:
-        made = Step(
+        progress = Step(
             Le(gap(r + 1), gap(r) + (x - Rational(1, 2)) * eta_t * G2(r) + (L / 2 - 1 / (2 * eta_t)) * step2(r)
                 + eta_t / 2 * vdev(r)),
             given=(ahead(), virtual, peter_paul()),
             where="A.27, A.28",
         )  # fmt: skip
-        return [virtual, made], made
+        return [virtual, progress], progress
     decrease = Step(Le(vlevel(r) - level(r), -mu * eta_t * gap(r)), given=(pl_step(), mu_L()), where="A.34")
     mixed = Step(
         Le(vlevel(r) - level(r), -mu * eta_t / 3 * gap(r) + (L / 3 - 2 / (3 * eta_t)) * eta_t**2 * G2(r)),
         given=(virtual, decrease),
         where="A.35",
     )
-    made = Step(
+    progress = Step(
         Le(gap(r + 1), (1 - mu * eta_t / 3) * gap(r) + (5 * x / 6 - Rational(1, 6)) * eta_t * G2(r)
             + (L / 2 - 1 / (2 * eta_t)) * step2(r) + eta_t / 2 * vdev(r)),
         given=(ahead(), mixed, peter_paul()),
         where="A.36",
     )  # fmt: skip
-    return [virtual, decrease, mixed, made], made
+    return [virtual, decrease, mixed, progress], progress
 
 
 def gathered(
@@ -266,17 +266,17 @@ def gathered(
         "N": 1 / n + 10 * x**2 * g2 + w * 40 * x**2 * g2**2 + w * 4 * g2,
     }
     weighted = gap(r + 1) + w * lam2(r + 1) / (n * eta_t)
-    made = Step(
+    progress = Step(
         Le(weighted, q * gap(r) + of["Lambda"] * lam + of["G"] * eta_t * G2(r) + of["S"] / eta_t * step2(r)
             + of["B"] * QUOTIENT["B"] + of["N"] * QUOTIENT["N"]),
         given=(server, error, next_lambda),
         where="all terms together",
     )  # fmt: skip
-    return [*steps, error, next_lambda, made], made, of
+    return [*steps, error, next_lambda, progress], progress, of
 
 
-def shortened(made: Step, of: dict[str, Expr], most: dict[str, Expr]) -> tuple[list[Step], Step]:
-    """The same with coefficients replaced by simpler bounds, one after the other, each decided from the conditions."""
+def shortened(line: Step, of: dict[str, Expr], most: dict[str, Expr]) -> tuple[list[Step], Step]:
+    """A line with coefficients replaced by simpler bounds, one after the other, each decided from the conditions."""
     terms = {"Lambda": lam, "G": eta_t * G2(r), "S": step2(r) / eta_t, "B": QUOTIENT["B"], "N": QUOTIENT["N"]}
     now, steps = dict(of), list[Step]()
     for name, bound in most.items():
@@ -284,9 +284,9 @@ def shortened(made: Step, of: dict[str, Expr], most: dict[str, Expr]) -> tuple[l
         product = Step(Le(of[name] * terms[name], bound * terms[name]), given=(shown,), note=f"{name}, times its term")
         now[name] = bound
         kept = sum((now[k] * term for k, term in terms.items()), of["q"] * gap(r))
-        made = Step(Le(made.claim.lhs, kept), given=(made, product), note=f"with {bound} for {name}")
-        steps += [shown, product, made]
-    return steps, made
+        line = Step(Le(line.claim.lhs, kept), given=(line, product), note=f"with {bound} for {name}")
+        steps += [shown, product, line]
+    return steps, line
 
 
 def parts_of_omega(at: Expr) -> Known:
@@ -294,7 +294,7 @@ def parts_of_omega(at: Expr) -> Known:
 
 
 def coefficient(expr: Expr, of: Expr) -> Expr:
-    """Of `of` in a printed right-hand side."""
+    """The coefficient of `of` in a printed right-hand side."""
     return expr.expand().coeff(of)
 
 

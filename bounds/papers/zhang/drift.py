@@ -308,13 +308,13 @@ def over_clients(goal: View, client: Step, most: Expr, *before: Step | Induction
     shared, per_client = most.subs(lam2_i(r, i), 0), most.expand().coeff(lam2_i(r, i))
     linear = sum_splits(i, 1, n, shared, per_client * lam2_i(r, i))
     clients = termwise(Le(S(r, tau - 1, i), shared + per_client * lam2_i(r, i)), i, 1, n, client)
-    given = Step(
+    reached = Step(
         Le(drift(r), n * shared + per_client * lam2(r)),
         given=(summed_drift()[-1], linear, clients, clients_lambda()),
         note="over clients",
     )
     return Argument(
-        (*before, client, *summed_drift(), given, Step(goal.relations[0], given=(given,), where="A.8")), given
+        (*before, client, *summed_drift(), reached, Step(goal.relations[0], given=(reached,), where="A.8")), reached
     )
 
 
@@ -364,12 +364,12 @@ def gradients_of_clients() -> tuple[list[Step | Induction], Step]:
         given=(gradients().at(tau), defined(S(r, tau - 1, i), PROPOSED)),
     )
     clients = termwise(Le(apart2(r, tau, i), tau * L**2 * S(r, tau - 1, i)), i, 1, n, each)
-    made = Step(
+    averaged = Step(
         Le(mean_apart2(r, tau), tau * L**2 / n * drift(r)),
         given=(clients_apart(), clients, summed_drift()[-1]),
         note="Jensen and L-smoothness, over the clients",
     )
-    return [gradients(), *summed_drift(), each, made], made
+    return [gradients(), *summed_drift(), each, averaged], averaged
 
 
 def lemma_A_2(goal: View, local: View) -> Argument:

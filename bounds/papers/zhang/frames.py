@@ -502,12 +502,12 @@ def map_() -> Known:
 
 def coercive(x: Vector, y: Vector, times: Expr) -> tuple[tuple[Expr, Atom], ...]:
     """<d, x − y> ≥ |d|²/L + μ|d|²/L² for the gradients of f − μ/2|·|², d their difference, `times` a number."""
-    found: list[tuple[Expr, Atom]] = []
+    atoms: list[tuple[Expr, Atom]] = []
     for a, b_ in ((x, y), (y, x)):
         end = b_ - (full_grad(b_) - full_grad(a) - mu_sc * (b_ - a)) / L
-        found.append((times, Smooth(b_, end, L, "mean", named="descent")))
-        found.append((times, Convex(a, end, mu_sc, "mean", MEAN_CONVEX)))
-    return tuple(found)
+        atoms.append((times, Smooth(b_, end, L, "mean", named="descent")))
+        atoms.append((times, Convex(a, end, mu_sc, "mean", MEAN_CONVEX)))
+    return tuple(atoms)
 
 
 SHRINK = mu_sc * eta_t

@@ -60,7 +60,7 @@ def checked_run(identifier: str, run: str, texts: Sequence[str], at_most: str | 
 
 
 def drawn(answer: Checked, path: Path) -> None:
-    """Write the picture."""
+    """Writes the picture of a recorded run against its bound."""
     from fedaudit.figures.drawing import draw, image
 
     from .running.files import write

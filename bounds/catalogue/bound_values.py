@@ -97,7 +97,7 @@ class Bound(Recorded):
 
     @property
     def failing(self) -> tuple[str, ...]:
-        """The conditions that fail."""
+        """The statement's conditions that fail at these values, as text."""
         return tuple(c.condition for c in self.conditions if c.holds is False)
 
     def to_records(self) -> list[dict[str, object]]:

@@ -65,7 +65,7 @@ class Slack:
 
     @property
     def text(self) -> str:
-        """The finding in words."""
+        """What the row says of it: the constant, what it could be, and how that was found out."""
         changed = f"{self.constant} could be {self.constant.value * self.factor}"
         if self.cited:
             return f"slack: in {self.cited}, {changed}: its condition would still be met"

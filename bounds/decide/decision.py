@@ -77,7 +77,7 @@ def refuted(claim: Boolean, given: Sequence[Boolean] = ()) -> bool:
 
 
 def proved(claim: Boolean, given: Sequence[Boolean] = ()) -> bool:
-    """Whether `decide` proves it."""
+    """Whether `decide` proves the claim from these conditions; what is only sampled is not proved."""
     return decide(claim, given, asking="proved").proved
 
 

@@ -120,7 +120,7 @@ def _collect(expr: Expr, found: set[Expr]) -> None:
 
 @lru_cache(maxsize=16384)
 def cancelled(expr: Expr) -> Expr:
-    """`cancel(together(expr))`."""
+    """The expression as one fraction without common factors, `cancel(together(expr))`, kept for the next time."""
     if isinstance(expr, Rational | Symbol):
         return expr
     try:

@@ -122,7 +122,7 @@ def computed(made: Formula[Number], scope: Scope) -> Number:
 
 
 def total(numbers: Sequence[Number]) -> Number:
-    """Their sum."""
+    """The sum of numbers that are rational or balls: rational where all of them are."""
     with ctx.workdps(DIGITS):
         return reduce(_sum, numbers, fmpq(0))
 

@@ -5,15 +5,12 @@ expression, in the order that papers about convergence use: what decays stands f
 bracket that it multiplies, Roman letters before Greek ones, 1 - x, a/(b c), 3 (L + alpha).
 """
 
-# operator.truediv has no types of its own (2026-11).
-# pyright: reportUnknownVariableType=false
-
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache, reduce
-from operator import add, mul, neg, sub, truediv
+from operator import add, mul
 from typing import Any
 
 from sympy import (
@@ -43,14 +40,13 @@ from sympy import (
     erf,
     exp,
     log,
-    sqrt,
     sympify,
 )
 from sympy.core.function import AppliedUndef
 
 from .greek import in_greek
 
-__all__ = ["RELATIONS", "Form", "addends", "form_of", "leaf", "ordered_terms", "recomputed"]
+__all__ = ["RELATIONS", "Form", "addends", "form_of", "leaf", "ordered_terms"]
 
 RELATIONS: dict[str, type] = {"<=": Le, "<": Lt, ">=": Ge, ">": Gt, "=": Eq, "!=": Ne}
 CALLS: dict[str, type] = {
@@ -66,7 +62,6 @@ CALLS: dict[str, type] = {
 }
 SUMS: dict[str, type] = {"sum": Sum, "product": Product}
 BRACKET = 5  # the rank, as a factor, of a sum in brackets or of its power
-KEPT = (Le, Lt, Ge, Gt, Eq, Ne, Min, Max)  # are not decided as they are made (algebra.py)
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,25 +77,6 @@ class Form:
 
 def leaf(value: Basic | float) -> Form:
     return Form("leaf", (), sympify(value, strict=True))  # text is never read as a formula
-
-
-def recomputed(form: Form) -> Any:
-    """The value of a form by its operations alone."""
-    if form.op == "leaf":
-        return form.value
-    args = [recomputed(arg) for arg in form.args]
-    plain: dict[str, Callable[..., Any]] = {
-        "+": add, "-": sub, "*": mul, "/": truediv, "^": pow, "neg": neg, "sqrt": sqrt,
-    }  # fmt: skip
-    if form.op in plain:
-        return plain[form.op](*args)
-    if form.op in SUMS:
-        body, variable, low, high = args
-        return SUMS[form.op](body, (variable, low, high))
-    if form.op == "at":
-        return form.value.func(*args) if isinstance(form.value, AppliedUndef) else form.value.base[tuple(args)]
-    head = RELATIONS.get(form.op) or CALLS[form.op]
-    return head(*args, evaluate=False) if head in KEPT else head(*args)
 
 
 def addends(form: Form) -> list[tuple[bool, Form]]:

@@ -65,7 +65,7 @@ WORD = re.compile(rf"(?<![A-Za-z])({NAMES})(?![A-Za-z])|([A-Za-z]{{2,}})")
 
 
 def escaped(words: str) -> str:
-    """Words as LaTeX text."""
+    """Words as text of LaTeX, in which no character of theirs is a command."""
     return "".join(_sign(c) for c in unicodedata.normalize("NFC", words))
 
 

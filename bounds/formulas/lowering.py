@@ -14,17 +14,11 @@ from sympy import (
     Abs,
     Add,
     Basic,
-    Eq,
     Expr,
-    Ge,
-    Gt,
     Indexed,
-    Le,
-    Lt,
     Max,
     Min,
     Mul,
-    Ne,
     Pow,
     Rational,
     S,
@@ -45,13 +39,14 @@ from ..language.algebra import pi
 from ..language.dimension import DimensionError, dimension_of
 from ..language.knobs import knob_range
 from ..language.statement import Assumption, Formula, Statement
+from .formula import RELATIONS
 from .free_ends import swept_below_ends
 from .trees import Tree
 
 Inputs = Callable[[str], Mapping[str, str]]  # method -> names and domains
 
 _NARY: dict[type, str] = {Add: "+", Mul: "*", Min: "min", Max: "max"}
-_RELATION: dict[type, str] = {Le: "<=", Lt: "<", Ge: ">=", Gt: ">", Eq: "=", Ne: "!="}
+_RELATION: dict[type, str] = {head: sign for sign, head in RELATIONS.items()}
 _UNARY: dict[type, str] = {exp: "exp", log: "log", Abs: "abs", erf: "erf"}
 _LOGIC: dict[type, str] = {And: "and", Or: "or", Not: "not"}
 NO_NAMES: Mapping[Basic, str] = {}

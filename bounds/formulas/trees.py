@@ -78,7 +78,7 @@ def _pair(op: Callable[[N, N], R], left: Formula[N], right: Formula[N]) -> Formu
 
 
 def _folded(op: Callable[[N, N], N], parts: Sequence[Formula[N]]) -> Formula[N]:
-    """From left to right."""
+    """The parts joined by one operation, from left to right."""
     first, *rest = parts
     if len(rest) == 1:
         return _pair(op, first, rest[0])

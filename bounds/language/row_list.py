@@ -19,7 +19,7 @@ class Recorded(ABC):
 
     @abstractmethod
     def row(self) -> dict[str, object]:
-        """As `--json` prints it."""
+        """The result as `--json` prints it."""
 
     def to_records(self) -> list[dict[str, object]]:
         """A list of rows; here of one."""

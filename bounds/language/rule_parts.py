@@ -126,7 +126,7 @@ def scalars_of(x: Vector | Number) -> Iterator[Expr]:
 
 
 def vectors_of(x: Vector | Number) -> Iterator[Vector]:
-    """Every vector in it."""
+    """Every vector inside a rule or a measure, itself included."""
     return (part for part in parts_of(x) if isinstance(part, Vector))
 
 

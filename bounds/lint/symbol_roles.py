@@ -58,7 +58,7 @@ def taken_faults(statement: Statement, method: Method) -> Iterator[Fault]:
 
 
 def role_faults(statement: Statement, method: Method) -> Iterator[Fault]:
-    """Letters without a role."""
+    """Letters of a claim that mean nothing on a run of the method, each as a fault."""
     try:
         formulas = list(_formulas(statement, method))
     except UserError as error:  # definitions that go in circles

@@ -79,7 +79,7 @@ def _axes(d: int, w: str) -> list[str]:
 
 
 def _quadratic(data: Data, d: int, w: str) -> LossText:
-    """w'Aw/2 - b'w."""
+    """The loss w'Aw/2 - b'w as a formula of the coordinates of w."""
     A, b = [[Fraction(x) for x in row] for row in data["A"]], [Fraction(x) for x in data["b"]]
     if d > COORDINATES:
         even = all(A[r][s] == (A[0][0] if r == s else 0) for r in range(d) for s in range(d))

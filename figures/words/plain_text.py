@@ -48,7 +48,7 @@ def instance_lines(certificate: Data) -> list[str]:
 
 
 def plain(said: Said) -> str:
-    """A sentence without LaTeX."""
+    """A sentence whose formulas are written in plain characters, for a terminal."""
     return "".join(piece if isinstance(piece, str) else _line(piece.latex) for piece in said).strip()
 
 

@@ -112,7 +112,7 @@ def _shown(made: Bound) -> float:
 
 
 def as_rows(answer: Asked) -> list[JsonObject]:
-    """For `--json`."""
+    """The rows that `--json` prints: one for each statement at each point."""
     return [_row(answer, line) for point in answer.lines for line in point]
 
 
@@ -151,7 +151,7 @@ def as_csv(answer: Asked) -> str:
 
 
 def as_text(answer: Asked) -> str:
-    """For a terminal."""
+    """The answer for a terminal: a table of points, or one point term by term."""
     if answer.single and len(answer.plans) == 1:
         return "\n".join(_one(answer.plans[0], answer.lines[0][0]))
     return "\n".join(_compared(answer) if len(answer.plans) > 1 else _table(answer))

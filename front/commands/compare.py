@@ -49,7 +49,7 @@ def compare(before: Document, after: Document) -> dict[str, tuple[Change, ...]]:
 
 
 def rows(changes: Mapping[str, tuple[Change, ...]]) -> list[JsonObject]:
-    """As `--json` prints it."""
+    """The changes as `--json` prints them."""
     return [
         {"id": name, "worse": any(c.worse for c in found), "changes": [c.row() for c in found]}
         for name, found in changes.items()
@@ -125,7 +125,7 @@ def _tightness(old: float | None, new: float | None) -> Iterator[Change]:
 
 
 def seconds(row: Row) -> float:
-    """What its searches took."""
+    """The seconds that a row's searches took."""
     return sum(move.seconds or 0.0 for move in (row.verify, row.hunt) if move)
 
 

@@ -45,7 +45,7 @@ PROVED = {
 
 
 def arguments(sub: argparse.ArgumentParser, what: str) -> None:
-    """The command's options."""
+    """Adds the options of `fedaudit export` to its parser."""
     sub.add_argument("selectors", nargs="+", metavar="PAPER", help=what)
     sub.add_argument("--latex", action="store_true", help="a LaTeX document; there is no other form")
     sub.add_argument("--out", metavar="FILE", help="a .tex file (default: standard output)")

@@ -64,7 +64,7 @@ def run_move(arguments: argparse.Namespace) -> int:
 
 
 def _tree(arguments: argparse.Namespace) -> int:
-    """derive --tree."""
+    """What `derive --tree` prints or writes."""
     from fedaudit.bounds.catalogue.discovery import catalogue
     from fedaudit.bounds.lint.wellformed import well_formed
 

@@ -38,7 +38,7 @@ Row = JsonObject
 
 
 def arguments(sub: argparse.ArgumentParser) -> None:
-    """The command's options."""
+    """Adds the options of `fedaudit reproduce` to its parser."""
     sub.add_argument("papers", nargs="*", metavar="PAPER", help="zhang, buttaci, …; nothing means all")
     sub.add_argument("--json", action="store_true", help="one JSON array on stdout, nothing else")
     sub.add_argument("--out", metavar="DIR", help=f"folder for {INDEX} and {PICTURES}/ (default {FOLDER})")

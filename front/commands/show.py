@@ -20,7 +20,7 @@ examples:
 
 
 def arguments(sub: argparse.ArgumentParser, what: str) -> None:
-    """The command's options."""
+    """Adds the options of `fedaudit show` to its parser."""
     sub.add_argument("selectors", nargs="+", metavar="ID", help=what)
     form = sub.add_mutually_exclusive_group()
     form.add_argument("--latex", action="store_true", help="a LaTeX document")

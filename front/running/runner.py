@@ -122,7 +122,7 @@ class Outcome:
 
 
 class Engine(Protocol):
-    """Who carries out tasks."""
+    """Somebody who carries out tasks and hands over each outcome as it comes: this process, or workers."""
 
     @property
     def jobs(self) -> int:

@@ -80,7 +80,7 @@ def key_of(identifier: str, content: str, **settings: object) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Folder:
-    """One audit's folder."""
+    """One audit's folder: its rows, certificates, proofs and figures, each written whole or not at all."""
 
     path: Path
 

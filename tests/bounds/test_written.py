@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import json
+import operator
 import re
 import shutil
 from collections.abc import Mapping
@@ -19,7 +20,7 @@ from sympy.core.relational import Relational
 from tex import ENGINE, compiled
 
 from fedaudit.bounds.catalogue.discovery import catalogue, papers, statement, statements
-from fedaudit.bounds.formulas.formula import form_of, recomputed
+from fedaudit.bounds.formulas.formula import CALLS, RELATIONS, SUMS, Form, form_of
 from fedaudit.bounds.formulas.latex_document import document, escaped, prose
 from fedaudit.bounds.formulas.latex_sections import CHAPTERS, LONGEST, broken, chapter, section, symbol_table
 from fedaudit.bounds.formulas.printer import PYTHON, latex_form, text
@@ -38,6 +39,29 @@ SHOWN = {  # nearly as the papers print them
     "yuan/lem5": "residual ≤ 2 L ε η",
     "buttaci/thm4.5": "A_B7 ≤ 1 − 1/e",
 }
+
+
+KEPT = (*RELATIONS.values(), sympy.Min, sympy.Max)  # are not decided as they are made (algebra.py)
+
+
+def recomputed(form: Form) -> Any:
+    """The value of a form by its operations alone."""
+    if form.op == "leaf":
+        return form.value
+    args = [recomputed(arg) for arg in form.args]
+    plain = {
+        "+": operator.add, "-": operator.sub, "*": operator.mul, "/": operator.truediv, "^": pow, "neg": operator.neg,
+        "sqrt": sympy.sqrt,
+    }  # fmt: skip
+    if form.op in plain:
+        return plain[form.op](*args)
+    if form.op in SUMS:
+        body, variable, low, high = args
+        return SUMS[form.op](body, (variable, low, high))
+    if form.op == "at":
+        return form.value.func(*args) if isinstance(form.value, AppliedUndef) else form.value.base[tuple(args)]
+    head = RELATIONS.get(form.op) or CALLS[form.op]
+    return head(*args, evaluate=False) if head in KEPT else head(*args)
 
 
 def values(made: Statement) -> list[Any]:

@@ -65,8 +65,8 @@ def conclusion(profile: Profile, left: ProfileLine) -> str:
     broken = np.zeros(len(profile.x), dtype=bool)
     for line in own:
         with np.errstate(invalid="ignore"):
-            excess = line.values - left.values if line.label.startswith(("≥", ">")) else left.values - line.values
-            apart = np.abs(excess) if line.label.startswith("=") else excess
+            excess = line.values - left.values if line.sign in ("≥", ">") else left.values - line.values
+            apart = np.abs(excess) if line.sign == "=" else excess
             broken |= apart > NEARLY * np.abs(line.values)
     if not broken.any():
         return "The claim holds at every point that is shown."

@@ -71,6 +71,7 @@ class ProfileLine:
     label: str
     values: Array  # (m,)
     role: Role
+    sign: str = ""  # of a bound: what the left side is to it
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -35,9 +35,9 @@ def profile(statement: Statement, reading: Reading, world: Setting, view: View) 
                 lines.append(ProfileLine("left side", left, Role.LEFT))
             elif not np.allclose(reference.values, left, rtol=1e-9):
                 lines.append(ProfileLine(f"left side of {label}", left, Role.OTHER_LEFT))
-            sign = {"<=": "≤", ">=": "≥"}.get(op, op)
+            sign = {"<=": "≤", ">=": "≥"}.get(op) or str(op)
             lines.append(
-                ProfileLine(f"{sign} {label}", right, Role.BOUND if relative is statement else Role.OTHER_BOUND)
+                ProfileLine(f"{sign} {label}", right, Role.BOUND if relative is statement else Role.OTHER_BOUND, sign)
             )
     return Profile(
         id=statement.id,

@@ -95,11 +95,9 @@ def score(
 
 def score_below(reading: Reading, setting: Setting, scores: Scores, best: Array, genome: Genome) -> Scores:
     """Some rows of a scored batch, and new ones below them: only what is new, or moved again, is evaluated."""
+    own = setting.scores(reading, scores.shape, genome)
+    fresh = own or _score(reading, setting, scores.shape, genome)
     whole = join([rows(scores.genome, best), genome])
-    own = setting.scores(reading, scores.shape, whole)
-    if own is not None:
-        return own
-    fresh = _score(reading, setting, scores.shape, genome)
     columns = [np.concatenate([x[best], y]) for x, y in zip(_columns(scores), _columns(fresh), strict=True)]
     below = _scores(
         scores.shape,
@@ -108,7 +106,7 @@ def score_below(reading: Reading, setting: Setting, scores: Scores, best: Array,
         cast("Places", fresh.at).span,
         columns,
     )
-    return _moved(reading, setting, below)
+    return below if own else _moved(reading, setting, below)
 
 
 def _columns(scores: Scores) -> tuple[Array, ...]:

@@ -16,7 +16,7 @@ import numpy as np
 
 from .. import kernel
 from ..search.genome import Gene, Genome, Kind, exactly
-from ..search.score import Scores, conditions, genes_of
+from ..search.score import Places, Scores, Span, conditions, genes_of
 from ..search.tree_arrays import Array, Evaluator, Table
 from .base import Counts, Exact, ExactValues, Genes, Json, Reading, Reductions, Setting, Shape
 
@@ -27,7 +27,7 @@ BEYOND = 9.0  # the slope where one side is 0 or has left the floats
 STEEPEST = 4  # powers of n stay below it: only their ratios matter
 MILD = Fraction(1, 4)  # coefficients stay between it and its inverse (or are 0): they settle soon
 EXACT_ROWS = 4  # of a batch of growth paths: the steepest, which the kernel measures
-MOST_EXACT = 64  # of a batch where the kernel denies the steepest: constants that settle late outdo a slow violation
+MOST_EXACT = 48  # of a new batch where the kernel denies the steepest: constants that settle late outdo a slow violation
 SETTLED = 1e-3  # a slope below it is one of equal orders
 DIGITS = 2  # of the rationals that it measures
 _KINDS: dict[str, Kind] = {"positive": "positive", "nonnegative": "nonnegative", "real": "real"}
@@ -91,7 +91,7 @@ class Order(Setting):
         which = np.argmax(np.where(np.isnan(excess), -np.inf, excess), axis=0)
         pick = which, np.arange(len(which))
         margin = np.where(usable, excess[pick] - TRANSIENT, np.nan)
-        at = [{"relation": int(w)} for w in which]
+        at = Places(Span((), (), {}), which, np.zeros_like(which))
         ranked = np.argsort(-np.nan_to_num(margin, nan=-np.inf), kind="stable")
         asked, fails = 0, False
         for row in map(int, ranked[:MOST_EXACT]):

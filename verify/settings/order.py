@@ -27,7 +27,8 @@ BEYOND = 9.0  # the slope where one side is 0 or has left the floats
 STEEPEST = 4  # powers of n stay below it: only their ratios matter
 MILD = Fraction(1, 4)  # coefficients stay between it and its inverse (or are 0): they settle soon
 EXACT_ROWS = 4  # of a batch of growth paths: the steepest, which the kernel measures
-MOST_EXACT = 48  # of a new batch where the kernel denies the steepest: constants that settle late outdo a slow violation
+MOST_EXACT = 48  # of a new batch where the kernel denies the steepest: constants that settle late may look steeper
+REFUSED = TRANSIENT / 2  # the most of a path that the kernel refuses: less than of any that it confirms
 SETTLED = 1e-3  # a slope below it is one of equal orders
 DIGITS = 2  # of the rationals that it measures
 _KINDS: dict[str, Kind] = {"positive": "positive", "nonnegative": "nonnegative", "real": "real"}
@@ -100,14 +101,14 @@ class Order(Setting):
             asked += 1
             if np.isfinite(margin[row]):
                 margin[row] = self._exact_excess(reading, shape, genome, row, at[row], float(margin[row]))
-                fails = fails or margin[row] > 0
+                fails = fails or margin[row] > REFUSED
         margin[ranked[asked:]] = np.minimum(margin[ranked[asked:]], -TRANSIENT)
         return Scores(shape, genome, far.table, margin, margin, margin, lhs[pick], rhs[pick], at)
 
     def _exact_excess(
         self, reading: Reading, shape: Shape, genome: Genome, row: int, at: dict[str, int], fitted: float
     ) -> float:
-        """The power of n by which the claim fails, or minus that by which it holds; the fit where none is known."""
+        """The power of n by which the claim fails, or minus that by which it holds; at most `REFUSED` if unknown."""
         exact = exactly(genes_of(reading, self, shape), genome, row, DIGITS)
         instance = self.instance(reading, shape, exact, ExactValues({}, {}))
         if not kernel.admissible(reading.claim, instance, reading.dropped):
@@ -115,7 +116,7 @@ class Order(Setting):
         try:
             lhs, rhs, holds = kernel.evaluate(reading.claim, instance, reading.dropped, at)
         except kernel.Rejected:
-            return fitted
+            return min(fitted, REFUSED)
         difference = abs(float(lhs - rhs))
         return -difference if holds else max(difference, TRANSIENT)
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache, reduce
+from functools import lru_cache, partial, reduce
 from typing import Any, cast, overload
 
 import numpy as np
@@ -41,7 +41,6 @@ class Scores:
     lhs: Array
     rhs: Array
     at: Sequence[dict[str, int]]
-    unmoved: tuple[Array, Array] | None = None  # margin and later margin before genes were moved, if they were
     part: Array | None = None  # (n,) which part of the larger side is the largest one, where it has several
 
     @property
@@ -94,26 +93,19 @@ def score(
 
 
 def score_below(reading: Reading, setting: Setting, scores: Scores, best: Array, genome: Genome) -> Scores:
-    """Some rows of a scored batch, and new ones below them: only what is new, or moved again, is evaluated."""
-    own = setting.scores(reading, scores.shape, genome)
-    fresh = own or _score(reading, setting, scores.shape, genome)
+    """Some rows of a scored batch, and new ones below them: only what is new is evaluated."""
+    fresh = score(reading, setting, scores.shape, genome)
     whole = join([rows(scores.genome, best), genome])
     columns = [np.concatenate([x[best], y]) for x, y in zip(_columns(scores), _columns(fresh), strict=True)]
-    below = _scores(
-        scores.shape,
-        whole,
-        lambda: tabulate(reading, setting, scores.shape, whole),
-        cast("Places", fresh.at).span,
-        columns,
-    )
-    return below if own else _moved(reading, setting, below)
+    known = partial(tabulate, reading, setting, scores.shape, whole)
+    return _scores(scores.shape, whole, known, cast("Places", fresh.at).span, columns)
 
 
 def _columns(scores: Scores) -> tuple[Array, ...]:
     """What `compared` said of a batch."""
     places = cast("Places", scores.at)
-    margins = scores.unmoved or (scores.margin, scores.later)
-    return *margins, scores.ratio, scores.lhs, scores.rhs, places.which, places.place, scores.region
+    sides = scores.ratio, scores.lhs, scores.rhs
+    return scores.margin, scores.later, *sides, places.which, places.place, scores.region
 
 
 def _moved(reading: Reading, setting: Setting, scores: Scores) -> Scores:
@@ -127,7 +119,7 @@ def _moved(reading: Reading, setting: Setting, scores: Scores) -> Scores:
     # A row whose moved copy is not admissible (NaN) is on the edge of a condition: it counts as tight, not as broken.
     margin[close] = np.fmin(margin[close], np.where(np.isnan(moved.margin), 0.0, moved.margin))
     later[close] = np.fmin(later[close], np.where(np.isnan(moved.later), 0.0, moved.later))
-    return replace(scores, margin=margin, later=later, unmoved=(scores.margin, scores.later))
+    return replace(scores, margin=margin, later=later)
 
 
 def _score(reading: Reading, setting: Setting, shape: Shape, genome: Genome, table: Table | None = None) -> Scores:

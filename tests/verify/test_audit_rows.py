@@ -22,16 +22,16 @@ FALLS = "buttaci/appA-strong-second"  # gap <= mu/2 |w - w*|^2: an instance brea
 
 
 def test_a_witness_that_fails_refutes_nothing() -> None:
-    found = audit.hunt_row(replace(statement(FALLS), kind="exists"), 0, 0.1)
+    found = audit.hunt(replace(statement(FALLS), kind="exists"), 0, 0.1).row()
     assert (found["verdict"], found["certificate"]) == ("undecided", None)
     assert found["reason"].startswith("the witness fails")
     assert found["counterexample"]["statement"] == FALLS
-    assert audit.hunt_row(statement(FALLS), 0, 0.1)["verdict"] == "refuted"
+    assert audit.hunt(statement(FALLS), 0, 0.1).row()["verdict"] == "refuted"
 
 
 def test_an_audit_keeps_a_witness_that_one_move_saw_fail(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(audit, "hunt", lambda s, *_, **__: Survived(s.id, 0.5, evidence="exact"))
-    row = audit.audit_row(replace(statement(FALLS), kind="exists"), 0, 0.1)
+    row = audit.audit(replace(statement(FALLS), kind="exists"), 0, 0.1).row()
     assert (row["verdict"], row["certificate"]) == ("undecided", None)
     assert row["counterexample"]["statement"] == FALLS
     assert row["repair"] is None
@@ -155,7 +155,7 @@ def test_every_refuted_print_with_a_sibling_has_an_answer() -> None:
 
 def test_a_violation_that_is_only_rounding_of_zero_is_settled_by_the_kernel() -> None:
     """Of theorem 4.3 (II), some samples have 0 <= 0 exactly, and 0 <= -1e-16 in floats."""
-    row = audit.verify_row(statement("buttaci/thm4.3-II-body"), 0, 0.1)
+    row = audit.verify(statement("buttaci/thm4.3-II-body"), 0, 0.1).row()
     assert row["verdict"] == "survived"
     assert row["evidence"] == "exact"
 
@@ -163,7 +163,7 @@ def test_a_violation_that_is_only_rounding_of_zero_is_settled_by_the_kernel() ->
 def test_an_audit_shares_its_sample_with_the_hunt() -> None:
     """`verify` says of an audit what it says alone; the hunt does not count the sample again."""
     claim = statement("buttaci/prop3.2")
-    both, alone = audit.audit_row(claim, 0, 0.3), audit.verify_row(claim, 0, 0.1)
+    both, alone = audit.audit(claim, 0, 0.3).row(), audit.verify(claim, 0, 0.1).row()
     same = ("verdict", "instances", "tightness", "sizes")
     assert {k: both["verify"][k] for k in same} == {k: alone[k] for k in same}
     assert sum(size["instances"] for size in both["hunt"]["sizes"]) == both["hunt"]["instances"]
@@ -171,7 +171,7 @@ def test_an_audit_shares_its_sample_with_the_hunt() -> None:
 
 def test_an_audit_s_verify_shows_a_counterexample_that_the_kernel_accepts_too() -> None:
     """Where `hunt` has looked for the sturdiest one, `verify` shows its first one, shrunk."""
-    row = audit.audit_row(statement(FALLS), 0, 0.3)
+    row = audit.audit(statement(FALLS), 0, 0.3).row()
     for move in ("verify", "hunt"):
         assert row[move]["verdict"] == "refuted"
         assert fa.certify(row[move]["certificate"]).accepted

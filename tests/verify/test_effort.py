@@ -152,9 +152,9 @@ def test_a_row_says_how_many_shapes_were_tried_and_what_is_proved_is_searched_li
 
 def test_an_identity_that_is_proved_is_not_climbed_on() -> None:
     identity = replace(statement(HOLDS), kind="identity")
-    assert audit._plan(identity, doubtless=True, thorough=False).climbed == 0
-    assert audit._plan(identity, doubtless=False, thorough=False).climbed > 0
-    assert audit._plan(identity, doubtless=True, thorough=True) == THOROUGH
+    assert audit._plan(identity, proved=True, thorough=False).climbed == 0
+    assert audit._plan(identity, proved=False, thorough=False).climbed > 0
+    assert audit._plan(identity, proved=True, thorough=True) == THOROUGH
 
 
 def test_what_a_proof_does_not_need_is_not_searched_for_without_it(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -72,7 +72,7 @@ def test_undecided_with_nothing_met_says_so(move: Any, capsys: pytest.CaptureFix
 
 
 def test_worst_cases_at_ordinary_points_are_instances_too() -> None:
-    row = audit.hunt_row(TEN, 0, 0.01)
+    row = audit.hunt(TEN, 0, 0.01).row()
     assert (row["verdict"], row["instances"], row["reason"]) == ("undecided", 0, AT_ORDINARY_POINTS)
     assert any(one["lower"] is not None for one in row["worst"])
 
@@ -89,7 +89,7 @@ def test_proved_with_nothing_met_says_so(capsys: pytest.CaptureFixture[str]) -> 
     assert (row.verdict, row.reason) == ("proved", NO_PATH)
     table("audit", [row])
     assert f"nothing/order: {NO_PATH}" in capsys.readouterr().out.splitlines()
-    met = audit.audit_row(replace(ORDER, when=()), 0, 0.01)
+    met = audit.audit(replace(ORDER, when=()), 0, 0.01).row()
     assert (met["verdict"], met["reason"]) == ("proved", "")
 
 
@@ -109,7 +109,7 @@ def test_a_proof_that_falls_to_another_verdict_keeps_what_it_said() -> None:
 
 
 def test_a_dropped_assumption_with_nothing_met_says_so() -> None:
-    literal = audit.literal_row(replace(EMPTY, implicit=WEIGHTS[1:], let=EMPTY.let[:-1]), WEIGHTS[1], 0, 0.01)
+    literal = audit.literally(replace(EMPTY, implicit=WEIGHTS[1:], let=EMPTY.let[:-1]), WEIGHTS[1], 0, 0.01).row()
     assert (literal["literal"], literal["reason"]) == ("undecided", "no admissible instance was found")
 
 

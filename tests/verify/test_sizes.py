@@ -76,7 +76,7 @@ def test_a_hunt_counts_no_instance_twice_and_none_that_was_turned_away() -> None
 
 
 def test_verify_and_hunt_say_it_and_an_audit_says_it_of_both() -> None:
-    row = audit.audit_row(statement("buttaci/appA-strong-gap"), 0, 0.1)
+    row = audit.audit(statement("buttaci/appA-strong-gap"), 0, 0.1).row()
     sizes, moves = tried(row), [tried(row[move]) for move in ("verify", "hunt")]
     assert tuple(sizes) == merged([*moves[0], *moves[1]])
     assert [size.counts for size in sizes] == [(("d", 1),), (("d", 2),), (("d", 3),)]
@@ -86,7 +86,7 @@ def test_verify_and_hunt_say_it_and_an_audit_says_it_of_both() -> None:
 
 
 def test_where_the_bound_is_broken_the_sizes_say_by_how_much() -> None:
-    row = audit.verify_row(statement("buttaci/appA-strong-second"), 0, 0.1)
+    row = audit.verify(statement("buttaci/appA-strong-second"), 0, 0.1).row()
     assert row["verdict"] == "refuted"
     assert tried(row)
     assert all((size.tightness or 0) > 1 for size in tried(row))
@@ -95,7 +95,7 @@ def test_where_the_bound_is_broken_the_sizes_say_by_how_much() -> None:
 def test_a_literal_reading_has_sizes_of_its_own_if_it_was_tried() -> None:
     printed = statement("buttaci/lem4.2")
     (assumption,) = [a for a in printed.implicit if a.name == "nonnegative_weights"]
-    row = audit.literal_row(printed, assumption, 0, 0.1)
+    row = audit.literally(printed, assumption, 0, 0.1).row()
     assert row["literal"] == "breaks"
     assert all(dict(size.counts)["C"] > 1 for size in tried(row))
     assert any((size.tightness or 0) > 1 for size in tried(row))
@@ -103,8 +103,8 @@ def test_a_literal_reading_has_sizes_of_its_own_if_it_was_tried() -> None:
 
 
 def test_what_is_observed_or_quoted_has_no_sizes() -> None:
-    assert audit.hunt_row(statement("zhang/sec4.1-exact"), 0, 0.1)["sizes"] == []
-    assert audit.verify_row(statement("yuan/table1-fedprox-li"), 0, 0.1)["sizes"] == []
+    assert audit.hunt(statement("zhang/sec4.1-exact"), 0, 0.1).row()["sizes"] == []
+    assert audit.verify(statement("yuan/table1-fedprox-li"), 0, 0.1).row()["sizes"] == []
     assert Survived("a/b", 0.5).row()["sizes"] == []
 
 

@@ -167,5 +167,5 @@ def _focus(axes: Axes, runs: Array, *kept: Array) -> None:
 
 def _legend(axes: Axes) -> None:
     axes.legend(
-        loc="lower left", bbox_to_anchor=(0, 1), ncols=4, borderaxespad=0.1, columnspacing=1.2, handlelength=1.6
+        loc="lower left", bbox_to_anchor=(0, 1), ncols=5, borderaxespad=0.1, columnspacing=1.2, handlelength=1.6
     )

@@ -9,7 +9,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
-from ..errors import UserError
+from ..errors import UserError, cut
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -24,6 +24,7 @@ __all__ = ["conform", "stated_algorithms", "tasks"]
 
 Run: TypeAlias = Mapping[str, object]  # arrays and scalars by name, as a stranger's file has them
 Gradient: TypeAlias = "Callable[[int, Array], ArrayLike]"  # of client i's loss at w
+COUNTED = ("E", "C", "m", "T", "E_mean", "t", "k", "i")  # what every run has, so that nobody gives it
 
 
 @cache
@@ -95,6 +96,7 @@ def conform(
     from fedaudit.verify.recorded.trajectory import read_arrays
 
     box = _box(method)
+    _known(box.method, symbols)
     if callable(run):
         return _trained(box, run, symbols, tolerance)
     if isinstance(run, str | os.PathLike):
@@ -153,22 +155,42 @@ def _compared(box: Stated, runs: Mapping[str, tuple[Run, Losses | None]], tolera
         if not 0 < tolerance < 1:
             raise UserError(f"tolerance={tolerance}", "a part of a vector's size, such as 1e-6", "give another one")
         recordings = {name: replace(run, tolerance=tolerance) for name, run in recordings.items()}
-    return conformity(data, recordings, sampling=box.sampling)
+    answer = conformity(data, recordings, sampling=box.sampling)
+    if not answer.checked:
+        lacking = "; ".join(f"{rule} reads {what}" for rule, what in answer.unchecked.items()) or "no entry is a number"
+        raise UserError(f"a run of which no rule can be compared ({lacking})", "numbers to compare", "record more")
+    return answer
 
 
-def _named(method: Method, names: Mapping[str, bool], raw: Run) -> None:
-    """Every scalar of the rules has to be there."""
+def _needed(method: Method) -> list[str]:
+    """The scalars of a method's rules, by name."""
     from sympy import Symbol
     from sympy.core.function import AppliedUndef
 
-    letters = {str(letter): name for letter, name in method.names.items()}
-    recorded = {"E", "C", "m", "T", "E_mean", "t", "k", "i", *raw, *letters}
     needed: dict[str, None] = {}
     for expr in method.scalars(()):
         inside = {s for q in expr.atoms(AppliedUndef) for s in q.free_symbols}
         needed |= dict.fromkeys(sorted(str(q.func) for q in expr.atoms(AppliedUndef)))
         needed |= dict.fromkeys(sorted(str(s) for s in expr.atoms(Symbol) if s not in inside))
-    missing = [name for name in needed if name not in recorded]
+    return list(needed)
+
+
+def _known(method: Method, symbols: Mapping[str, Any]) -> None:
+    """What is given by name has to be something that the rules, or a recorded run, have."""
+    from fedaudit.verify.conform.recording import OWN
+
+    vectors = [v.name for v in (*method.server, *method.client)]
+    names = [name for name in _needed(method) if name not in COUNTED]
+    for name in symbols:
+        if name not in (*names, *vectors, *OWN, "epochs", "batches"):
+            raise UserError(f"{name}, which {method.id} does not know", f"one of {', '.join(names)}", "leave it out")
+
+
+def _named(method: Method, names: Mapping[str, bool], raw: Run) -> None:
+    """Every scalar of the rules has to be there."""
+    letters = {str(letter): name for letter, name in method.names.items()}
+    recorded = {*COUNTED, *raw, *letters}
+    missing = [name for name in _needed(method) if name not in recorded]
     if missing:
         meanings = {str(symbol): entry.meaning for symbol, entry in method.glossary.items()}
         said = ", ".join(f"{name} ({meanings.get(name, 'a scalar of its rules')})" for name in missing)
@@ -185,7 +207,13 @@ def _trained(
     runs: dict[str, tuple[Run, Losses | None]] = {}
     for task in tasks():
         own = replace(task, symbols={**task.symbols, **symbols})
-        arrays: Any = train(own)
+        try:
+            arrays: Any = train(own)
+        except UserError:
+            raise
+        except Exception as error:  # of somebody's loop: it is theirs to mend, and the traceback is kept behind it
+            got = f"a training loop that raised {type(error).__name__} ({cut(str(error), 80)}) on {own.name}"
+            raise UserError(got, "one that trains on every task", "mend it") from error
         if not isinstance(arrays, Mapping):
             expected = "arrays by name, as `task.log().arrays()` gives them"
             raise UserError(f"a training loop that returns {type(arrays).__name__}", expected, "return them")

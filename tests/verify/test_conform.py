@@ -321,6 +321,9 @@ def test_the_command_says_the_same_and_exits_with_1(
         (["fedavg", "broken.npz"], "plain arrays"),
         (["fedavg", "broken.json"], "an object of numbers"),
         (["nothing", "loop.py::right"], "one of fedavg"),
+        (["fedavg", "loop.py::right", "gamm=0.1"], "gamm, which fedavg does not know"),
+        (["fedavg", "loop.py::crashes"], "raised ZeroDivisionError"),
+        (["fedavg", "empty.json"], "no rule can be compared"),
     ],
 )
 def test_what_cannot_be_compared_is_said_in_one_line(
@@ -329,7 +332,8 @@ def test_what_cannot_be_compared_is_said_in_one_line(
     from fedaudit.cli import main
 
     monkeypatch.chdir(tmp_path)
-    Path("loop.py").write_text(LOOP)
+    Path("loop.py").write_text(LOOP + "def crashes(task):\n    return 1 / 0\n")
+    Path("empty.json").write_text('{"x": [[1.0], [null]], "y": [[[0.5], [0.3]]], "gamma": 0.1}')
     Path("broken.npz").write_bytes(b"PK\x03\x04 nothing")
     Path("broken.json").write_text("[1, 2")
     assert main(["conform", *arguments]) == 2

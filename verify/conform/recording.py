@@ -26,7 +26,7 @@ import numpy as np
 
 from fedaudit.errors import UserError
 
-__all__ = ["Losses", "Recording", "recording_of"]
+__all__ = ["OWN", "Losses", "Recording", "recording_of"]
 
 Array = np.ndarray[Any, Any]
 OWN = ("grad", "sampled", "weights", "counts", "steps", "A", "b", "arrays", "first")  # names that are no vectors

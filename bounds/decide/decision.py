@@ -34,7 +34,7 @@ Status = Literal["true", "false", "unknown"]
 How = Literal["identity", "smt", "numeric", ""]
 Asking = Literal["all", "false", "proved"]
 
-QUICK, DENSE = 150, 3000
+QUICK, DENSE = 150, 3000  # points: of the look before more of z3's time is spent, and where nothing else decides
 
 
 @dataclass(frozen=True, slots=True)

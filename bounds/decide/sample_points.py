@@ -23,11 +23,13 @@ from ..formulas.evaluator import Compiled, Point, Undefined, balls, compiled, en
 Values = Sequence[fmpq]  # of a sampler's variables, in their order
 SMALL = tuple(map(fmpq, (1, 2, 3, 4, 5, 7, 10, 20, 50, 100)))
 LONGEST = 512  # bits of an end of an interval; beyond that a nearby float will do, and is checked again
+# Of an interval that conditions leave: its upper end, just below it, the middle, near the lower end.
 SHARES = (fmpq(1), fmpq(1), fmpq(999_999, 1_000_000), fmpq(1, 2), fmpq(1, 1000), fmpq(1, 10**9))
 NEAR = tuple(fmpq(10) ** n for n in range(-3, 3))
 FAR = tuple(fmpq(10) ** n for n in (-12, -9, -6, 6, 9, 12))
 ZERO = fmpq(0)
 LOOKS = 8  # points at which two formulas are compared
+# By which the best point so far is moved: a little, by 2, or by a decade, up and down.
 FACTORS = (fmpq(11, 10), fmpq(10, 11), fmpq(2), fmpq(1, 2), fmpq(10), fmpq(1, 10))
 
 

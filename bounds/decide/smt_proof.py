@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 RLIMIT = 1_000_000  # z3's own count of work, so that a verdict does not depend on the machine
 
 
-SIDE_RLIMIT = 300_000
+SIDE_RLIMIT = 300_000  # of a first attempt, and of questions on the side such as whether the conditions can hold
 
 
 FIRST_RLIMIT = 30_000  # of the engine that is asked first; what it leaves open the others decide

@@ -19,9 +19,9 @@ from ..language.method_interface import Range, ranges, size
 from ..language.statement import Statement
 from .fault import Fault
 
-SMALL = (1, 2, 3, 4)
+SMALL = (1, 2, 3, 4)  # sizes that are tried whatever the formulas say
 LARGEST = 64  # of a size that is tried
-POINTS = 600
+POINTS = 600  # of sizes together
 PLACES = 300  # of indices at one size
 
 Span = tuple[Expr, Expr, Expr]  # an index, its first and its last value

@@ -19,6 +19,7 @@ from fedaudit.verify.results.audit_json import Document, Row
 
 __all__ = ["Change", "compare", "rows", "table", "totals", "whose"]
 
+# Answers from the weakest to the strongest: one that stands further to the left than it did before is worse.
 VERDICTS = ("undecided", "not-reproduced", "reproduced-if", "reproduced", "survived", "proved", "refuted")
 DERIVED = ("", "not-derived", "claims-less", "claims-more", "follows")
 EVIDENCE = ("", "numerical", "proof")

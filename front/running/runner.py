@@ -48,6 +48,7 @@ __all__ = [
 
 AUDIT_BUDGET = 120.0  # seconds, the whole audit
 SINGLE_BUDGET = 10.0  # seconds a statement, for verify and hunt on their own
+# What libraries read as they are loaded. Workers have the cores already, so that threads of theirs would only wait.
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
 MEMORY = 2 * 10**9  # bytes
 WEIGHT = ("thm", "cor", "prop", "lem")  # labels of ids, the weightiest first

@@ -148,4 +148,4 @@ class Formulas:
 
 def relations_of(claims: Sequence[Boolean]) -> list[Relational]:
     """The relations of conjunctions; what is true as written is none."""
-    return [p for claim in claims for p in And.make_args(claim) if p is not true and p != true]  # type: ignore[misc]
+    return [p for claim in claims for p in And.make_args(claim) if p is not true and p != true]

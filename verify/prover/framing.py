@@ -28,14 +28,14 @@ def frame_of(statement: Statement, names: Mapping[Any, Number] | None = None) ->
     if not isinstance(method, Method) or method.clock != "rounds":
         return None
     assumed = {a.name for a in (*statement.let, *statement.implicit)}
-    given = [(rule, name) for name, record in ASSUMPTIONS.items() if name in assumed for rule in record.gives]
-    charges: dict[str, Charge | None] = {rule: (name, ()) for rule, name in given if USUAL[rule] not in assumed}
-    if not {FLAT, STEEPER} & dict(given).keys():
+    granted = [(rule, name) for name, record in ASSUMPTIONS.items() if name in assumed for rule in record.gives]
+    charges: dict[str, Charge | None] = {rule: (name, ()) for rule, name in granted if USUAL[rule] not in assumed}
+    if not {FLAT, STEEPER} & dict(granted).keys():
         charges[FLAT] = None
     charges |= {FENCHEL: None, STILL: None}
     sizes = (size(method, statement.glossary, "E"), size(method, statement.glossary, "C"))
     alone, single = (_is_one(statement, n) for n in sizes[::-1])
-    even = EVEN in dict(given)
+    even = EVEN in dict(granted)
     drawn = size(method, statement.glossary, "m") if method.uses("sampled") and even else None
     meant = dict(names or {})
     gamma = next((s for s in statement.glossary if isinstance(s, Symbol) and s.name == "Gamma"), None)
@@ -84,11 +84,12 @@ def letters(method: Method, statement: Statement) -> tuple[Any, Any, Any, Any]:
     """The paper's own letters for the round, the local step, the client and another client."""
     own = {common: letter for letter, common in method.names.items()}
     integers = {s.name: s for s in statement.glossary if isinstance(s, Symbol) and s.is_integer}
-    own_letters = [
-        own.get(name) or integers.get(name) or Symbol(name, integer=True, nonnegative=True) for name in ("t", "k", "i")
-    ]
-    other = own.get("j") or integers.get("j") or Symbol("j", integer=True, nonnegative=True)
-    return (*own_letters, other if other not in own_letters else Symbol("j_", integer=True, nonnegative=True))  # type: ignore[return-value]
+
+    def letter(name: str) -> Any:
+        return own.get(name) or integers.get(name) or Symbol(name, integer=True, nonnegative=True)
+
+    t, k, i, j = map(letter, "tkij")
+    return t, k, i, Symbol("j_", integer=True, nonnegative=True) if j in (t, k, i) else j
 
 
 def _is_one(statement: Statement, count: Expr) -> bool:

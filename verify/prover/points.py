@@ -66,8 +66,8 @@ class Reach:
 
     def giving(self, atom: str) -> list[Assumption]:
         """The assumptions of the statement that give atoms of this kind."""
-        known = ((one, record_of(one)) for one in self.assumed.values())
-        return [one for one, record in known if record is not None and atom in record.atoms]
+        recorded = ((one, record_of(one)) for one in self.assumed.values())
+        return [one for one, record in recorded if record is not None and atom in record.atoms]
 
 
 def reach_here(frame: Frame, statement: Statement, relation: Any) -> Reach:

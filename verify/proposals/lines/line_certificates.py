@@ -77,15 +77,15 @@ def certificate(goal: Constraint, premises: Sequence[Constraint], forms: Forms, 
     A goal comes again with more premises, or fewer. What was found against it is kept: where its values meet these
     premises too, there is no certificate, and none is looked for.
     """
-    known = _AGAINST.setdefault((goal[0], frozenset(goal[1].items())), [])
-    if any(one.holds((goal, *premises), lambda atom: sign_of(atom, forms)) for one in known):
+    countermodels = _AGAINST.setdefault((goal[0], frozenset(goal[1].items())), [])
+    if any(one.holds((goal, *premises), lambda atom: sign_of(atom, forms)) for one in countermodels):
         return None
     problem, atoms = _Problem.of(goal, premises, forms)
     answer = _of_problem(problem, quick)
     if isinstance(answer, Countermodel):
         values = answer.values
         if values is not None:
-            known.append(Countermodel({atoms[name]: x for name, x in values.items()}))
+            countermodels.append(Countermodel({atoms[name]: x for name, x in values.items()}))
         return None
     return None if answer is None else _named(answer, {name: atom_tree(atom) for name, atom in atoms.items()})
 

@@ -9,6 +9,7 @@ shown, and equations without atoms.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import cast
 
 from flint import fmpq
 
@@ -162,7 +163,7 @@ def _schwarz(node: Node, relation: Relation, place: Reader) -> list[Scalar]:
 def _told(key: object) -> str:
     def spelled(part: object) -> str:
         if isinstance(part, tuple):
-            return " ".join(map(spelled, part))  # type: ignore[arg-type]
+            return " ".join(map(spelled, cast("tuple[object, ...]", part)))
         return str(getattr(part, "label", part))
 
     return spelled(key)[:200]

@@ -56,8 +56,9 @@ def formula(reader: Reader, tree: Tree, bound: str = "") -> Scalar:
 
 
 def _weight(reader: Reader, tree: Tree, index: str = "") -> bool:
-    named = isinstance(tree, Op) and tree.name == "at" and tree.args[0] == reader.frame.setting.weights
-    return named and not reader.frame.even and (not index or tree.args[1:] == (index,))  # type: ignore[union-attr]
+    if not isinstance(tree, Op) or tree.name != "at" or tree.args[0] != reader.frame.setting.weights:
+        return False
+    return not reader.frame.even and (not index or tree.args[1:] == (index,))
 
 
 def _share(reader: Reader, tree: Tree) -> bool:

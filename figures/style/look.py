@@ -11,6 +11,7 @@ import shutil
 from collections.abc import Generator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, cast
 from xml.sax.saxutils import escape
 
@@ -25,6 +26,7 @@ from matplotlib.figure import Figure
 from matplotlib.font_manager import FontProperties
 from matplotlib.mathtext import MathTextParser
 from matplotlib.text import Text
+from matplotlib.textpath import text_to_path
 from matplotlib.ticker import (
     FixedFormatter,
     FixedLocator,
@@ -55,6 +57,7 @@ __all__ = [
     "Fitted",
     "above_axes",
     "as_vectors",
+    "broken",
     "bundle",
     "caption",
     "counted",
@@ -281,6 +284,35 @@ def formula(latex: str, width: float, sizes: tuple[float, ...] = (9, 8, 7, 6.5))
     return None
 
 
+def broken(figure: Figure, text: str, size: float) -> str:
+    """The text in lines as wide as the figure allows, from the widths of its words.
+
+    matplotlib's own `wrap` measures a line again with every word that it tries, and by Agg and SVG the lines differ.
+    """
+    width = (1 - 2 * LEFT) * figure.get_figwidth() * POINTS_PER_INCH / size
+    lines: list[str] = []
+    for line in text.split("\n"):
+        words, left = list[str](), width
+        for word in line.split(" "):
+            if words and reach(word) > left:
+                lines.append(" ".join(words))
+                words, left = [], width
+            words.append(word)
+            left -= reach(word) + reach(" ")
+        lines.append(" ".join(words))
+    return "\n".join(lines)
+
+
+@lru_cache(maxsize=4096)
+def reach(word: str) -> float:
+    """How far plain characters move what comes behind them, in units of the font's size."""
+    font = FontProperties(size=MEASURED)
+    with_word, without = (
+        text_to_path.get_text_width_height_descent(x, font, ismath=False)[0] for x in (f"x{word}x", "xx")
+    )
+    return (with_word - without) / MEASURED
+
+
 def heading(figure: Figure, text: str, conclusion: str = "") -> None:
     """Writes a title over the figure, in as many lines as it needs, and below it what the picture shows.
 
@@ -288,7 +320,7 @@ def heading(figure: Figure, text: str, conclusion: str = "") -> None:
     """
     said = "\n".join(in_greek(line) for line in (text, conclusion) if line)
     figure.set_label(said)
-    figure.suptitle(said, fontsize=TITLE, x=LEFT, ha="left", wrap=True)
+    figure.suptitle(broken(figure, said, TITLE), fontsize=TITLE, x=LEFT, ha="left")
 
 
 def headline(figure: Figure, axes: Axes, title: str, relation: str, rows: int = 1, conclusion: str = "") -> None:
@@ -409,4 +441,5 @@ def caption(figure: Figure, text: str) -> None:
     """Writes small print below everything else, in as many lines as it needs."""
     unbroken = re.sub(r" ([=<>≤≥]) ", "\u00a0\\1\u00a0", in_greek(text))  # no line break inside "t = 0"
     if text:
-        figure.supxlabel(unbroken, fontsize=SMALL_PRINT, color=INK, x=LEFT, ha="left", wrap=True)
+        lines = broken(figure, unbroken, SMALL_PRINT)
+        figure.supxlabel(lines, fontsize=SMALL_PRINT, color=INK, x=LEFT, ha="left")

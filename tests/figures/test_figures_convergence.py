@@ -18,8 +18,10 @@ from fedaudit.errors import UserError
 from fedaudit.figures.drawing import draw, image, svg
 from fedaudit.figures.kinds import convergence, two_group
 from fedaudit.figures.style.look import (
+    LEFT,
     MOST,
     as_vectors,
+    broken,
     caption,
     counted,
     formula,
@@ -136,6 +138,18 @@ def test_a_title_that_breaks_into_more_lines_than_there_is_room_for_is_seen_in_a
     assert overlaps(figure, "svg") == []
     figure.suptitle("a title of many words " * 12, fontsize=10, x=0.02, ha="left", wrap=True)
     assert overlaps(figure, "svg") != []
+
+
+@pytest.mark.parametrize("size", [7.5, 10])
+def test_titles_break_where_a_line_is_full_and_nowhere_else(size):
+    figure = new()
+    text = "Perturbed method: σ² ≤ 10⁻¹⁴, i.e. wide WORDS and narrow ills " * 6
+    lines = broken(figure, f"{text.strip()}\nanother line", size).split("\n")
+    assert " ".join(lines) == f"{text.strip()} another line"
+    assert lines[-1] == "another line"
+    widths = [figure.text(0, 0, line, fontsize=size).get_window_extent().width / figure.bbox.width for line in lines]
+    assert max(widths) <= 1 - LEFT
+    assert all(width > 0.8 for width in widths[:-2])
 
 
 def test_trajectories_bounds_and_the_tightest_run_are_drawn():

@@ -11,7 +11,6 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
-from typing import Any
 
 from fedaudit.bounds.language.row_list import Recorded
 
@@ -37,7 +36,7 @@ class Explanation:
     rules: tuple[Rule, ...]
     says: tuple[str, ...]
 
-    def row(self) -> dict[str, Any]:
+    def row(self) -> dict[str, object]:
         return {"deviations": list(self.deviations), "rules": [list(r) for r in self.rules], "says": list(self.says)}
 
     def __str__(self) -> str:
@@ -77,7 +76,7 @@ class Conformity(Recorded):
         """The names of the simplest explanation's deviations."""
         return self.explanations[0].deviations if self.explanations else ()
 
-    def row(self) -> dict[str, Any]:
+    def row(self) -> dict[str, object]:
         """As `--json` prints it."""
         at = self.first
         return {

@@ -20,15 +20,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, cast
+from typing import cast
 
 import numpy as np
 
 from fedaudit.errors import UserError
 
-__all__ = ["OWN", "Losses", "Recording", "recording_of"]
+from ..recorded.trajectory import Array
 
-Array = np.ndarray[Any, Any]
+__all__ = ["OWN", "Array", "Losses", "Recording", "recording_of"]
+
 OWN = ("grad", "sampled", "weights", "counts", "steps", "A", "b", "arrays", "first")  # names that are no vectors
 TOLERANCE = {8: 1e-10, 4: 1e-4, 2: 1e-2}  # by the bytes of a float: what a few hundred roundings may add
 
@@ -113,7 +114,7 @@ def recording_of(raw: Mapping[str, object], names: Mapping[str, bool], losses: L
     )
 
 
-def _numbers(name: str, value: Any) -> Array:
+def _numbers(name: str, value: object) -> Array:
     try:
         array = np.asarray(value)
         if array.dtype.kind not in "fiub":
@@ -178,7 +179,7 @@ def _blocks(raw: object, d: int) -> dict[str, slice]:
         raise UserError("arrays without sizes", '{"layer": 10, "buffer": 2}', "give each array's name and size")
     blocks: dict[str, slice] = {}
     at = 0
-    for name, size in cast("Mapping[Any, Any]", raw).items():
+    for name, size in cast("Mapping[object, int]", raw).items():
         blocks[str(name)] = slice(at, at + int(size))
         at += int(size)
     if at != d:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, cast
+from typing import cast
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from .recording import Array
 
@@ -36,17 +37,17 @@ class RunLog:
     _ends: dict[str, dict[tuple[int, int], Array]] = field(default_factory=dict[str, dict[tuple[int, int], Array]])
     _drawn: dict[int, list[int]] = field(default_factory=dict[int, list[int]])
 
-    def server(self, t: int, **vectors: Any) -> None:
+    def server(self, t: int, **vectors: ArrayLike) -> None:
         """The server's vectors before round t; after the last round, t is the number of rounds."""
         for name, value in vectors.items():
             self._server.setdefault(name, {})[t] = _flat(value)
 
-    def client(self, t: int, i: int, k: int, **vectors: Any) -> None:
+    def client(self, t: int, i: int, k: int, **vectors: ArrayLike) -> None:
         """A client's vectors after k local steps of round t; k = 0 is when the round has reached it."""
         for name, value in vectors.items():
             self._steps.setdefault(name, {})[t, k, i] = _flat(value)
 
-    def ended(self, t: int, i: int, **vectors: Any) -> None:
+    def ended(self, t: int, i: int, **vectors: ArrayLike) -> None:
         """A client's vectors at the end of round t."""
         for name, value in vectors.items():
             self._ends.setdefault(name, {})[t, i] = _flat(value)
@@ -74,15 +75,15 @@ class RunLog:
         return whole
 
 
-def _flat(value: Any) -> Array:
+def _flat(value: ArrayLike) -> Array:
     """One vector of numbers from one array, or from several in their order."""
-    parts = cast("list[Any]", value) if isinstance(value, list | tuple) else []
+    parts = cast("list[ArrayLike]", value) if isinstance(value, list | tuple) else []
     if any(np.ndim(part) for part in parts):
         return np.concatenate([np.ravel(np.asarray(part, dtype=float)) for part in parts])
     return np.ravel(np.asarray(value, dtype=float)).copy()
 
 
-def _filled(shape: tuple[int, ...], entries: dict[Any, Array]) -> Array:
+def _filled(shape: tuple[int, ...], entries: Mapping[tuple[int, ...], Array]) -> Array:
     size = len(next(iter(entries.values())))
     array = np.full((*shape, size), np.nan)
     for at, value in entries.items():

@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from scipy.stats import binom
@@ -34,7 +33,7 @@ class SampleTest:
     def agrees(self) -> bool:
         return self.chance >= LEVEL
 
-    def row(self) -> dict[str, Any]:
+    def row(self) -> dict[str, object]:
         return {"stated": self.stated, "draws": self.draws, "chance": self.chance, "looks": self.looks}
 
     def __str__(self) -> str:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from .recording import Array, Losses, quadratic_losses
 from .run_log import RunLog
@@ -74,17 +75,17 @@ class Task:
         """The local step size of round t."""
         return float(self.symbols["gamma"][t])
 
-    def grad(self, i: int, w: Any) -> Array:
+    def grad(self, i: int, w: ArrayLike) -> Array:
         """The gradient of client i's loss at w."""
         return self.losses.grad(np.broadcast_to(np.asarray(w, dtype=float), (self.clients, self.dim)))[i]
 
-    def hess(self, i: int, w: Any, v: Any) -> Array:
+    def hess(self, i: int, w: ArrayLike, v: ArrayLike) -> Array:
         """The Hessian of client i's loss at w, times v."""
         assert self.losses.hess is not None
         shape = (self.clients, self.dim)
         return self.losses.hess(np.broadcast_to(w, shape), np.broadcast_to(v, shape))[i]
 
-    def prox(self, i: int, w: Any, step: float) -> Array:
+    def prox(self, i: int, w: ArrayLike, step: float) -> Array:
         """The minimiser of client i's loss + |. - w|^2/(2 step)."""
         assert self.losses.prox is not None
         return self.losses.prox(np.broadcast_to(np.asarray(w, dtype=float), (self.clients, self.dim)), step)[i]
@@ -93,9 +94,9 @@ class Task:
         """Something to write the run down in."""
         return RunLog(clients=self.clients)
 
-    def told(self) -> dict[str, Any]:
+    def told(self) -> dict[str, object]:
         """What the task itself says about a run on it."""
-        told = {"counts": self.counts, "steps": self.steps, "arrays": self.arrays, **self.symbols}
+        told: dict[str, object] = {"counts": self.counts, "steps": self.steps, "arrays": self.arrays, **self.symbols}
         sampled = np.zeros((self.rounds, self.clients))
         for t, clients in enumerate(self.drawn):
             np.add.at(sampled[t], list(clients), 1)

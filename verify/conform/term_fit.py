@@ -6,7 +6,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -28,7 +27,7 @@ class Fit:
     residual: float  # relative to the vector's size
     exact: bool
 
-    def row(self) -> dict[str, Any]:
+    def row(self) -> dict[str, object]:
         return {"what": self.what, "values": dict(self.values), "residual": self.residual, "exact": self.exact}
 
     def lines(self) -> Iterator[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 
@@ -53,7 +53,7 @@ class Constant:
         known = self.estimate is not None and self.source == "given" and self.value != 0
         return self.estimate.limit / self.value if known and self.estimate is not None else None
 
-    def row(self) -> dict[str, Any]:
+    def row(self) -> dict[str, object]:
         estimate = self.estimate
         return {
             "name": self.name,
@@ -140,7 +140,7 @@ class SideCheck:
         with np.errstate(divide="ignore", invalid="ignore"):
             return np.nan_to_num(small / large, nan=0.0)
 
-    def row(self) -> dict[str, Any]:
+    def row(self) -> dict[str, object]:
         worst = int(np.argmax(self.ratio))
         return {
             "left": self.left,
@@ -197,7 +197,7 @@ class Checked(Recorded):
         sure = any(side.settled == "exceeds" for side in self.sides)
         return "chance" if self.random and not sure else "violation"
 
-    def row(self) -> dict[str, Any]:
+    def row(self) -> dict[str, object]:
         return {
             "id": self.statement.id,
             "holds": self.holds,

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from fedaudit.errors import UserError
 
@@ -57,7 +58,7 @@ class ClientData:
     labels: Sequence[Any]
     loss: Loss = "least squares"
     l2: float = 0.0
-    weights: Any = None
+    weights: ArrayLike | None = None
     batch: int | None = None  # data points of a stochastic gradient; None: full gradients
 
     def __post_init__(self) -> None:
@@ -88,26 +89,26 @@ class ClientData:
         """The minimiser of f."""
         return self._minimiser(self.p)
 
-    def value(self, w: Any) -> Array:
+    def value(self, w: ArrayLike) -> Array:
         """f at w (d,), or at each row of (rounds, d)."""
         rows = np.atleast_2d(np.asarray(w, dtype=float))
         each = np.array([sum(p * self._value(i, row) for i, p in enumerate(self.p)) for row in rows])
         return each if np.ndim(w) > 1 else each[0]
 
-    def grad(self, i: int, w: Any) -> Array:
+    def grad(self, i: int, w: ArrayLike) -> Array:
         """The gradient of f_i at w."""
         return self._rows(i, np.asarray(w, dtype=float)).mean(axis=0) + self.l2 * np.asarray(w, dtype=float)
 
-    def gap(self, x: Any) -> Array:
+    def gap(self, x: ArrayLike) -> Array:
         """f(x_t) - f*, for a trajectory of models (rounds, d), or several (seeds, rounds, d)."""
         models, least = np.asarray(x, dtype=float), self.value(self.w_star)
         return np.maximum(0.0, self.value(models.reshape(-1, models.shape[-1])) - least).reshape(models.shape[:-1])
 
-    def dist2(self, x: Any) -> Array:
+    def dist2(self, x: ArrayLike) -> Array:
         """|x_t - x*|^2."""
         return ((np.asarray(x, dtype=float) - self.w_star) ** 2).sum(axis=-1)
 
-    def constants(self, x: Any = None) -> dict[str, Estimate]:
+    def constants(self, x: ArrayLike | None = None) -> dict[str, Estimate]:
         """L, mu and Gamma; with the models `x` of a run also G and sigma, which are limits from below."""
         curvature = 1.0 if self.loss == "least squares" else 0.25
         eigen = [np.linalg.eigvalsh(X.T @ X / len(X)) for X in self.features]

@@ -10,9 +10,10 @@ which is what `lower_limit` asks for: a constant below that limit is contradicte
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import cast
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from fedaudit.errors import UserError
 
@@ -27,12 +28,12 @@ NEAR = 1e-6  # of the largest coordinate: what is closer would divide the roundi
 LEVEL = 1e-3  # the chance that noise alone puts a limit of G or sigma above the constant
 
 
-def taken_apart(raw: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Array]]:
+def taken_apart(raw: Mapping[str, object]) -> tuple[dict[str, object], dict[str, Array]]:
     """What a run holds beside its local steps, and these as arrays."""
     steps: dict[str, Array] = {}
     for name in RECORDED:
         try:
-            if np.ndim(raw.get(name, 0)) > 2:  # of fewer axes it may be a quantity of the statement
+            if np.ndim(cast("ArrayLike", raw.get(name, 0))) > 2:  # of fewer axes it may be a quantity of the statement
                 steps[name] = np.asarray(raw[name], dtype=float)
         except (TypeError, ValueError) as error:
             raise UserError(f"{name}, which is no array of numbers", "(T, K, C, d)", "mend it") from error

@@ -14,6 +14,7 @@ from typing import Any, cast
 from zipfile import BadZipFile
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from fedaudit.errors import UserError, cut
 
@@ -25,7 +26,7 @@ RUN = ("seed", "run")  # columns that tell runs apart
 COUNTED = ("t", "round", "step", "k")  # columns that number the rows
 
 
-def read_arrays(path: Path, kinds: tuple[str, ...] = (".npz", ".json")) -> dict[str, Any]:
+def read_arrays(path: Path, kinds: tuple[str, ...] = (".npz", ".json")) -> dict[str, object]:
     """What a file of one of these kinds holds, by name; raises `UserError`. Nothing in it is evaluated."""
     if not path.is_file():
         raise UserError(str(path), f"a recorded run that exists ({' or '.join(kinds)})", "check the path")
@@ -40,13 +41,13 @@ def read_arrays(path: Path, kinds: tuple[str, ...] = (".npz", ".json")) -> dict[
     }[path.suffix]
     try:
         if path.suffix == ".csv":
-            return _csv(path)
+            return {**_csv(path)}
         if path.suffix == ".npz":
             with path.open("rb") as file, np.load(file, allow_pickle=False) as archive:
                 return {name: archive[name] for name in archive.files}
         raw: object = json.loads(path.read_text("utf-8"))
         if isinstance(raw, dict):
-            return {str(name): value for name, value in cast("dict[Any, Any]", raw).items()}
+            return {str(name): value for name, value in cast("dict[object, object]", raw).items()}
         raise ValueError("no object")
     except (OSError, ValueError, TypeError, AttributeError, BadZipFile, EOFError, RecursionError, csv.Error) as error:
         why = cut(" ".join(str(error).split()), 80)
@@ -75,14 +76,14 @@ def _csv(path: Path) -> dict[str, Array]:
     return {name: np.stack([column[rows] for rows in each]) for name, column in values.items()}
 
 
-def arrays_of(raw: Mapping[str, Any]) -> tuple[dict[str, Array], dict[str, Any]]:
+def arrays_of(raw: Mapping[str, object]) -> tuple[dict[str, Array], dict[str, object]]:
     """Trajectories as (seeds, rounds), and what else was given: numbers and texts."""
     runs: dict[str, Array] = {}
-    rest: dict[str, Any] = {}
+    rest: dict[str, object] = {}
     shape = "(rounds,) or (seeds, rounds) of finite numbers"
     for name, value in raw.items():
         try:
-            if isinstance(value, str) or np.ndim(value) == 0:
+            if isinstance(value, str) or np.ndim(cast("ArrayLike", value)) == 0:
                 rest[name] = value.item() if isinstance(value, np.generic | np.ndarray) else value
                 continue
             array = np.asarray(value, dtype=float)

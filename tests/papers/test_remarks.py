@@ -13,7 +13,7 @@ import fedaudit as fa
 from fedaudit.bounds.catalogue.discovery import statement
 from fedaudit.verify import kernel
 from fedaudit.verify.experiments import experiment
-from fedaudit.verify.experiments.papers.benmansour import faster
+from fedaudit.verify.experiments.papers.benmansour import faster, tightness
 from fedaudit.verify.search.lowered_claim import lower
 
 FOUND = sorted((TESTS / "certificates" / "record").glob("*.json"))
@@ -50,3 +50,16 @@ def test_with_the_steps_of_table_2_nothing_moves_enough_to_tell_fedsoftmax_from_
     assert len(printed) == len(faster.APART)
     assert all(row["FedAvg: rounds"] is None for row in printed)
     assert not seen.reproduced
+
+
+def test_the_bound_of_theorem_3_is_near_what_it_bounds_only_where_nothing_moves() -> None:
+    seen = experiment(tightness.ID).observe(0, 1.0)
+    assert not seen.reproduced
+    assert seen.under == tightness.SETTLED_AFTER  # no reading of the steps but table 2's
+    for row in seen.rows:
+        assert (
+            row["bound / distance"] >= row["largest of one step"] - 1e-9 >= 1 - 2e-9
+        )  # a theorem's bound
+        still = row["distance that is left"] > 0.9
+        assert (row["bound / distance"] < tightness.QUITE) == still
+    assert experiment(tightness.ID).picture(0).figure == "benmansour.faster"

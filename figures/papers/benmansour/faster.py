@@ -1,4 +1,4 @@
-"""The gap of FedSoftMax and of FedAvg over the rounds, for clients with one minimiser and with many."""
+"""Curves of two methods, or of a run and its bound, over the rounds, for clients with one minimiser and with many."""
 
 # matplotlib's stubs leave the keyword arguments of its methods untyped.
 from __future__ import annotations
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 __all__ = ["plot"]
 
-COLOURS = {"FedAvg": BOUND, "FedSoftMax": TIGHTEST}
+COLOURS = (BOUND, TIGHTEST)
 
 
 def plot(speeds: Speeds) -> Figure:
@@ -24,13 +24,13 @@ def plot(speeds: Speeds) -> Figure:
         figure = new(width=7.2, height=3.6)
         panels = np.atleast_1d(figure.subplots(1, len(speeds.curves), sharey=True))
         for axes, name, curves in zip(panels, speeds.names, speeds.curves, strict=True):
-            for method, gap in curves.items():
-                axes.plot(np.arange(len(gap)), positive(gap), color=COLOURS[method], lw=1.5, label=method)
+            for (label, values), colour in zip(curves.items(), COLOURS, strict=True):
+                axes.plot(np.arange(len(values)), positive(values), color=colour, lw=1.5, label=label)
             axes.set_yscale("log")
             axes.set_title(name, fontsize=9, loc="left")
             axes.set_xlabel("communication round")
             whole(axes)
-        panels[0].set_ylabel("$F(w_t) - F^*$")
+        panels[0].set_ylabel(speeds.ylabel)
         panels[-1].legend(loc="best")
         headline(figure, panels[0], speeds.title, "")
         caption(figure, speeds.caption)

@@ -5,7 +5,7 @@ Strongly convex quadratics whose minimisers are more and more apart; exact gradi
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -40,18 +40,18 @@ READINGS: dict[str, tuple[int, float, float]] = {  # rounds, first step, factor 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Speeds:
-    """Gaps of both methods over the steps, a panel for each distance from IID."""
+    """Curves by name over the rounds, a panel for each distance from IID."""
 
     title: str
     caption: str
     names: tuple[str, ...]
     curves: tuple[Mapping[str, Array], ...]
+    ylabel: str = "$F(w_t) - F^*$"
     figure: str = "benmansour.faster"
 
 
-@cache
-def gaps(seed: int, reading: str) -> tuple[dict[str, tuple[Array, float]], ...]:
-    """For every distance from IID and each method: the gap at the averages, and |w_T - w*| at the end."""
+def problems(seed: int, reading: str) -> Iterator[tuple[Quadratics, Setup]]:
+    """For every distance from IID: the clients, and a run of theirs with these step sizes."""
     rounds, first, factor = READINGS[reading]
     rng = np.random.default_rng(seed_for(seed, ID))
     p = rng.dirichlet(np.full(CLIENTS, 3.0))[None]
@@ -65,11 +65,17 @@ def gaps(seed: int, reading: str) -> tuple[dict[str, tuple[Array, float]], ...]:
     def scalar(factor: Any) -> Array:
         return values[factor if isinstance(factor, str) else factor[1]]
 
-    runs = list[dict[str, tuple[Array, float]]]()
     for apart in APART:
         c = apart * centre
         problem = Quadratics(A, (A * c[:, :, None, :]).sum(axis=-1), p)
-        sized = Setup(problem, start, scalar, E, rounds * E, w_star=problem.minimiser())
+        yield problem, Setup(problem, start, scalar, E, rounds * E, w_star=problem.minimiser())
+
+
+@cache
+def gaps(seed: int, reading: str) -> tuple[dict[str, tuple[Array, float]], ...]:
+    """For every distance from IID and each method: the gap at the averages, and |w_T - w*| at the end."""
+    runs = list[dict[str, tuple[Array, float]]]()
+    for _, sized in problems(seed, reading):
         both = dict[str, tuple[Array, float]]()
         for name, method in METHODS.items():
             measured = run_method(method.data(tree, {"gap", "dist2"}), sized)

@@ -71,8 +71,10 @@ def test_without_its_error_terms_it_falls(label: str) -> None:
 @pytest.mark.parametrize("name", ["nonnegative_weights", "independent_noise"])
 def test_the_literal_reading_of_lemma_B_4_breaks(name: str) -> None:
     printed = statement("buttaci/lemB.4")
-    (assumption,) = (a for a in printed.implicit if a.name == name)
-    row = literally(printed, assumption, seed=0, effort=4).row()
+    stated = (*printed.let, *printed.implicit)
+    (assumption,) = (a for a in stated if a.name == name)
+    let = tuple(a for a in printed.let if a.name != name)
+    row = literally(replace(printed, let=let, implicit=(assumption,)), assumption, seed=0, effort=4).row()
     assert row["literal"] == "breaks"
     assert kernel.check(row["certificate"]).dropped == (name,)
 

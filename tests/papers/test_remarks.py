@@ -57,9 +57,7 @@ def test_the_bound_of_theorem_3_is_near_what_it_bounds_only_where_nothing_moves(
     assert not seen.reproduced
     assert seen.under == tightness.SETTLED_AFTER  # no reading of the steps but table 2's
     for row in seen.rows:
-        assert (
-            row["bound / distance"] >= row["largest of one step"] - 1e-9 >= 1 - 2e-9
-        )  # a theorem's bound
+        assert row["bound / distance"] >= row["largest of one step"] - 1e-9 >= 1 - 2e-9  # a theorem's bound
         still = row["distance that is left"] > 0.9
         assert (row["bound / distance"] < tightness.QUITE) == still
     assert experiment(tightness.ID).picture(0).figure == "benmansour.faster"

@@ -238,7 +238,7 @@ def test_same_seed_same_rows() -> None:
 
 
 def test_a_literal_reading_that_breaks_is_not_a_refutation() -> None:
-    printed = statement("buttaci/lem4.2")
+    printed = statement("buttaci/lem4.2~any-weights")
     row = literally(printed, printed.implicit[0], seed=0, effort=1.0).row()
     assert row["literal"] == "breaks"
     assert row["certificate"]["dropped"] == ["nonnegative_weights"]

@@ -93,7 +93,7 @@ def test_where_the_bound_is_broken_the_sizes_say_by_how_much() -> None:
 
 
 def test_a_literal_reading_has_sizes_of_its_own_if_it_was_tried() -> None:
-    printed = statement("buttaci/lem4.2")
+    printed = statement("buttaci/lem4.2~any-weights")
     (assumption,) = [a for a in printed.implicit if a.name == "nonnegative_weights"]
     row = audit.literally(printed, assumption, 0, 0.1).row()
     assert row["literal"] == "breaks"

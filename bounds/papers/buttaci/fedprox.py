@@ -1,5 +1,7 @@
 """FedProx on strongly convex losses: section 4.2.2, appendices B.1 and B.2."""
 
+from dataclasses import replace
+
 from ...language.algebra import Gt, Integer, Le, Min, oo
 from ...language.derivation import Derivation
 from ...language.knobs import free, unit
@@ -9,6 +11,7 @@ from .methods import FEDPROX
 from .symbols import (
     CHANGING,
     GLOSSARY,
+    PARTITION,
     C,
     Delta,
     E,
@@ -49,7 +52,14 @@ A = _s("A", "W^2", "error added in one round (lemma B.1)", nonnegative=True)
 R = _s("R", "F", "accumulated error (lemma B.3)", nonnegative=True)
 S_gamma = _s("S_B2", "F", "printed S in lemma B.2: the error that a fixed step size leaves", "S", nonnegative=True)
 
-ASSUMPTIONS_1_TO_4 = (full_participation, weights_sum_to_one, bounded_variance, bounded_gradients, smooth)
+ASSUMPTIONS_1_TO_4 = (
+    full_participation,
+    weights_sum_to_one,
+    nonnegative_weights,
+    bounded_variance,
+    bounded_gradients,
+    smooth,
+)
 ASSUMPTIONS_1_TO_5 = (*ASSUMPTIONS_1_TO_4, strongly_convex)
 STEP_LIMIT = Min(1 / (2 * L), 1 / (alpha + mu))
 KAPPA = (alpha + mu * (1 - gamma(t) * (alpha + mu)) ** E) / (alpha + mu)
@@ -79,13 +89,24 @@ LEMMA_4_2 = Statement(
     method=FEDPROX,
     glossary=GLOSSARY,
     let=ASSUMPTIONS_1_TO_4,
-    implicit=(nonnegative_weights,),
     when=(Le(gamma(t), 1 / alpha),),
     then=Le(divergence(t, k, i), 4 * gamma(t) ** 2 * E**2 * G**2),
     for_all={t: (0, T - 1), k: (0, E), i: (1, C)},
     sweep={gamma(t): CHANGING / alpha},
     reading=(ON_THE_RUN,),
     follows_from=(Derivation(derivations.lemma_4_2),),
+)
+
+LEMMA_4_2_ANY_WEIGHTS = replace(
+    LEMMA_4_2,
+    id="buttaci/lem4.2~any-weights",
+    let=tuple(one for one in LEMMA_4_2.let if one != nonnegative_weights),
+    implicit=(replace(nonnegative_weights, says="p_i >= 0: Jensen's inequality over the clients needs it", cite=""),),
+    reading=(
+        *LEMMA_4_2.reading,
+        "section 4.1 alone, which says of the weights no more than that they sum to 1; section 2.3.1 makes them "
+        "probabilities",
+    ),
 )
 
 LEMMA_B_1 = Statement(
@@ -96,7 +117,7 @@ LEMMA_B_1 = Statement(
     method=FEDPROX,
     glossary=GLOSSARY,
     let=ASSUMPTIONS_1_TO_5,
-    implicit=(nonnegative_weights, independent_noise),
+    implicit=(independent_noise,),
     when=(Le(gamma(t), STEP_LIMIT),),
     then=Le(dist2(t + 1), kappa * dist2(t) + A),
     where={
@@ -105,7 +126,7 @@ LEMMA_B_1 = Statement(
     },
     for_all={t: (0, T - 1)},
     sweep={gamma(t): CHANGING * STEP_LIMIT},
-    reading=(ON_THE_RUN,),
+    reading=(ON_THE_RUN, PARTITION),
     follows_from=(Derivation(derivations.lemma_B_1, cites=("buttaci/lem4.1", "buttaci/lem4.2")),),
 )
 
@@ -131,8 +152,8 @@ LEMMA_B_2 = Statement(
     cite="Lemma B.2, appendix B.2",
     method=FEDPROX,
     glossary=GLOSSARY,
-    let=ASSUMPTIONS_1_TO_4,
-    implicit=(strongly_convex, nonnegative_weights, independent_noise),
+    let=ASSUMPTIONS_1_TO_5,
+    implicit=(independent_noise,),
     choose={gamma(t): gamma_},
     when=(Le(gamma_, STEP_LIMIT),),
     then=Le(
@@ -149,7 +170,8 @@ LEMMA_B_2 = Statement(
     sweep={gamma_: unit("gamma") * STEP_LIMIT},
     reading=(
         ON_THE_RUN,
-        "the text asks for 4.1 to 4.4 only; mu and w* need strong convexity (4.5), which the title names",
+        PARTITION,
+        "4.1 to 4.4 are asked for below the title, which names strong convexity (4.5), as mu and w* do",
     ),
     follows_from=(Derivation(derivations.lemma_B_2, cites=("buttaci/lemB.1", "buttaci/lemB.1-kappa")),),
 )
@@ -162,7 +184,7 @@ LEMMA_B_3 = Statement(
     method=FEDPROX,
     glossary=GLOSSARY,
     let=ASSUMPTIONS_1_TO_5,
-    implicit=(nonnegative_weights, independent_noise),
+    implicit=(independent_noise,),
     choose={gamma(t): upsilon / (tau + t)},
     when=(Le(upsilon / tau, STEP_LIMIT / E), Gt(upsilon, 2 / (mu * E)), Gt(tau, 1)),
     then=Le(gap(t), L / mu * (1 / (tau + t)) * (Delta * tau + R)),
@@ -179,7 +201,7 @@ LEMMA_B_3 = Statement(
         tau: 2 / unit("gamma") * (1 + free("upsilon")) / (mu * STEP_LIMIT),
         upsilon: 2 * (1 + free("upsilon")) / (mu * E),
     },
-    reading=(ON_THE_RUN,),
+    reading=(ON_THE_RUN, PARTITION),
     follows_from=(Derivation(derivations.lemma_B_3, cites=("buttaci/lemB.1",)),),
 )
 
@@ -191,7 +213,7 @@ THEOREM_4_1_I = Statement(
     method=FEDPROX,
     glossary=GLOSSARY,
     let=ASSUMPTIONS_1_TO_5,
-    implicit=(nonnegative_weights, independent_noise),
+    implicit=(independent_noise,),
     choose={gamma(t): 1 / (2 * L_alpha * E)},
     then=Le(
         gap(t),
@@ -200,7 +222,7 @@ THEOREM_4_1_I = Statement(
     ),
     where={Delta: gap(0), S: sum_p2, L_alpha: alpha + L},
     for_all={t: (0, T)},
-    reading=(ON_THE_RUN,),
+    reading=(ON_THE_RUN, PARTITION),
     follows_from=(
         Derivation(derivations.theorem_4_1_I, cites=("buttaci/lemB.2",), substitute={gamma_: 1 / (2 * L_alpha * E)}),
     ),
@@ -214,7 +236,7 @@ THEOREM_4_1_II = Statement(
     method=FEDPROX,
     glossary=GLOSSARY,
     let=ASSUMPTIONS_1_TO_5,
-    implicit=(nonnegative_weights, independent_noise),
+    implicit=(independent_noise,),
     choose={gamma(t): 4 / (mu * E * (8 * L_alpha / mu + t))},
     then=Le(
         gap(t),
@@ -225,7 +247,7 @@ THEOREM_4_1_II = Statement(
     ),
     where={Delta: gap(0), S: sum_p2, L_alpha: alpha + L},
     for_all={t: (0, T)},
-    reading=(ON_THE_RUN,),
+    reading=(ON_THE_RUN, PARTITION),
     follows_from=(
         Derivation(
             derivations.theorem_4_1_II,

@@ -1,5 +1,7 @@
 """FedProx lower bound on the two-group quadratic: theorem 4.2, appendix B.4."""
 
+from dataclasses import replace
+
 from ...language.algebra import Ge, Gt, Le, Lt, Min, Sum, e
 from ...language.derivation import Derivation
 from ...language.knobs import free, unit
@@ -15,6 +17,7 @@ from .symbols import (
     S,
     T,
     alpha,
+    dist2,
     gamma,
     gamma_,
     gap,
@@ -126,3 +129,24 @@ THEOREM_4_2 = Statement(
         for proof in (derivations.theorem_4_2_in_two_cases, derivations.theorem_4_2)
     ),
 )
+
+
+def strongly_convex_witness(theorem: Statement) -> Statement:
+    """That the objective of a lower bound is mu/2-strongly convex, as the theorem says that it is."""
+    return replace(
+        theorem,
+        id=f"{theorem.id}~strongly-convex",
+        waits_for="the parity of the number of clients, which says whether one is idle",
+        title=f"{theorem.title}: the objective is mu/2-strongly convex",
+        then=Ge(gap(t), mu / 4 * dist2(t)),
+        where={},
+        reading=(
+            f"a part of the claim of {theorem.cite.split(',')[0].lower()}; f is a parabola in one variable, so that it "
+            "is mu/2-strongly convex exactly if its gap is at least mu/4 times the squared distance, at any point",
+            "for odd C it is 3 mu/4 (1 - 1/C) that has to be at least mu/2: for C = 3 they are equal",
+        ),
+        follows_from=(),
+    )
+
+
+STRONGLY_CONVEX_4_2 = strongly_convex_witness(THEOREM_4_2)

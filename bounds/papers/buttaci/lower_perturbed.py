@@ -13,7 +13,7 @@ from ...language.derivation import Argument, Derivation, Induction, Known, Step,
 from ...language.knobs import unit
 from ...language.statement import Assumption, Statement
 from .derivations import halved, small_steps
-from .lower import A_B7, TWO_GROUPS, G_lin, lam, nu
+from .lower import A_B7, TWO_GROUPS, G_lin, lam, nu, strongly_convex_witness
 from .methods import PERTURBED
 from .symbols import GLOSSARY, C, Delta, E, S, T, gamma, gamma_, gap, k, mu, sigma, sum_p2, t
 from .symbols_perturbed import beta, similarity_weights
@@ -214,3 +214,4 @@ THEOREM_4_5_BY_RULE = replace(
     ),
     follows_from=(),
 )
+STRONGLY_CONVEX_4_5 = strongly_convex_witness(THEOREM_4_5)

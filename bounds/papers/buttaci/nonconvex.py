@@ -45,7 +45,6 @@ from .symbols import (
     independent_noise,
     k,
     level,
-    nonnegative_weights,
     p,
     sigma,
     slope2,
@@ -75,7 +74,7 @@ picked2 = _s(
 lower_bounded = Assumption("lower_bounded", (), "f(w) >= f_inf for every w", "assumption 4.6")
 
 ASSUMPTIONS = (*ASSUMPTIONS_1_TO_4, lower_bounded)
-IMPLICIT = (nonnegative_weights, independent_noise)
+IMPLICIT = (independent_noise,)
 STEP_LIMIT = Min(1 / L, 1 / (2 * alpha))
 ROUND_MEAN = Sum(slope2(t, k), (k, 0, E - 1)) / E
 UNIFORM = Sum(ROUND_MEAN, (t, 0, T - 1)) / T

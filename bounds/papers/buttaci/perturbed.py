@@ -12,6 +12,7 @@ from .methods import PERTURBED
 from .symbols import (
     CHANGING,
     GLOSSARY,
+    PARTITION,
     C,
     D,
     Delta,
@@ -30,15 +31,16 @@ from .symbols import (
     k,
     mu,
     sigma,
-    strongly_convex,
     sum_p2,
     t,
 )  # fmt: skip
 from .symbols_perturbed import (
     ANY_SIMILARITY,
     ASSUMPTIONS_1_TO_4,
+    ASSUMPTIONS_1_TO_5,
     AT_THE_PERTURBED_POINTS,
     BEFORE,
+    VARIANCE_THERE,
     at_perturbed_points,
     beta,
     centre,
@@ -48,6 +50,7 @@ from .symbols_perturbed import (
     n,
     perturbation,
     perturbed_gradients,
+    perturbed_variance,
     previous,
     similarity_weights,
     spread,
@@ -59,10 +62,9 @@ A_round = _s("A_C1", "W^2", "printed A in lemma C.1: error added in one round", 
 A_fixed = _s("A_44I", "1", "printed A in theorem 4.4 (I)", "A", nonnegative=True)
 A_fading = _s("A_C3", "1", "printed A in lemma C.3 and theorem 4.4 (II)", "A", nonnegative=True)
 S_fixed = _s("S_C2", "F", "second printed S in lemma C.2: the error that a fixed step size leaves", "S", real=True)
-R_fading = _s("R_C3", "F", "printed R in lemma C.3: accumulated error", "R", real=True)
+R_fading = _s("R_C3", "F", "printed R in lemma C.3: accumulated error", "R", nonnegative=True)
 
-ASSUMPTIONS_1_TO_5 = (*ASSUMPTIONS_1_TO_4, strongly_convex)
-USED = (perturbed_gradients, independent_noise)
+USED = (perturbed_gradients, perturbed_variance, independent_noise)
 STEP_LIMIT = Min(1 / (2 * L), 1 / (beta * mu))
 KAPPA = 1 - 1 / beta + 1 / beta * (1 - beta * mu * gamma(t)) ** E
 BRACKET = 4 + (1 - beta) ** 2 + 8 * previous(t) ** 2 / gamma(t) ** 2 * (1 - 1 / beta) ** 2
@@ -70,7 +72,8 @@ FIXED = 4 + (1 - beta) ** 2 + 8 * (1 - 1 / beta) ** 2
 FADING = 4 + (1 - beta) ** 2 + 32 * (1 - 1 / beta) ** 2
 FIRST = {n: Integer(1)}  # where a vector identity is cited, any coordinate of it
 READING = (AT_THE_PERTURBED_POINTS, ANY_SIMILARITY)
-NO_STRONG_CONVEXITY = "the text asks for 4.1 to 4.4 only; mu and w* need strong convexity (4.5), which the title names"
+NOISY = (*READING, VARIANCE_THERE, PARTITION)  # where the proof speaks of noise
+IN_THE_TITLE = "4.1 to 4.4 are asked for below the title, which names strong convexity (4.5), as mu and w* do"
 ROUNDS = {gamma(t): free("gamma") / L * free("fade") ** t}
 SHARE = {beta: unit("beta")}  # in (0, 1]
 CHANGES = {gamma(t): CHANGING * STEP_LIMIT, **SHARE}
@@ -140,8 +143,8 @@ LEMMA_C_1 = Statement(
     cite="Lemma C.1, appendix C.2",
     method=PERTURBED,
     glossary=GLOSSARY,
-    let=ASSUMPTIONS_1_TO_4,
-    implicit=(strongly_convex, *USED),
+    let=ASSUMPTIONS_1_TO_5,
+    implicit=USED,
     when=(Le(gamma(t), STEP_LIMIT), Le(beta, 1)),
     then=Le(dist2(t + 1), kappa * dist2(t) + A_round),
     where={
@@ -154,7 +157,7 @@ LEMMA_C_1 = Statement(
     },
     for_all={t: (0, T - 1)},
     sweep=CHANGES,
-    reading=(*READING, BEFORE, NO_STRONG_CONVEXITY, "S = sum_i p_i^2, as in lemma C.2"),
+    reading=(*NOISY, BEFORE, IN_THE_TITLE, "S = sum_i p_i^2, as in lemma C.2"),
     follows_from=(Derivation(proofs.lemma_C_1, cites=("buttaci/lem4.3", "buttaci/lem4.5"), substitute=FIRST),),
 )
 
@@ -181,8 +184,8 @@ LEMMA_C_2 = Statement(
     cite="Lemma C.2, appendix C.2",
     method=PERTURBED,
     glossary=GLOSSARY,
-    let=ASSUMPTIONS_1_TO_4,
-    implicit=(strongly_convex, *USED),
+    let=ASSUMPTIONS_1_TO_5,
+    implicit=USED,
     choose={gamma(t): gamma_},
     when=(Le(gamma_, STEP_LIMIT), Lt(beta, 1)),
     then=Le(
@@ -201,8 +204,8 @@ LEMMA_C_2 = Statement(
     limits=(Limit(t, oo, L * S_fixed / mu),),
     sweep={gamma_: unit("gamma") * STEP_LIMIT, **SHARE},
     reading=(
-        *READING,
-        NO_STRONG_CONVEXITY,
+        *NOISY,
+        IN_THE_TITLE,
         "two things are called S: sum_i p_i^2 (within the second) and the error that is left",
     ),
     follows_from=(Derivation(proofs.lemma_C_2, cites=("buttaci/lemC.1", "buttaci/lemC.1-kappa")),),
@@ -226,8 +229,8 @@ LEMMA_C_3 = Statement(
     cite="Lemma C.3, appendix C.2",
     method=PERTURBED,
     glossary=GLOSSARY,
-    let=ASSUMPTIONS_1_TO_4,
-    implicit=(strongly_convex, *USED),
+    let=ASSUMPTIONS_1_TO_5,
+    implicit=USED,
     choose={gamma(t): upsilon / (tau + t)},
     when=(Le(upsilon / tau, STEP_LIMIT / E), Gt(upsilon, 2 / (mu * E)), Le(1, tau), Lt(beta, 1)),
     then=Le(gap(t), L / mu * (1 / (tau + t)) * (tau * Delta + R_fading)),
@@ -252,7 +255,7 @@ LEMMA_C_3 = Statement(
         upsilon: 2 * (1 + free("upsilon")) / (mu * E),
         **SHARE,
     },
-    reading=(*READING, NO_STRONG_CONVEXITY),
+    reading=(*NOISY, IN_THE_TITLE),
     follows_from=(Derivation(proofs.lemma_C_3, cites=("buttaci/lemC.1",)),),
 )
 
@@ -278,7 +281,7 @@ THEOREM_4_4_I = Statement(
     where={Delta: gap(0), S: sum_p2, A_fixed: FIXED},
     for_all={t: (0, T)},
     sweep=SHARE,
-    reading=(*READING, "lemma C.2 is cited as repaired: the step size of this theorem is within what is left of it"),
+    reading=(*NOISY, "lemma C.2 is cited as repaired: the step size of this theorem is within what is left of it"),
     follows_from=(
         Derivation(proofs.theorem_4_4_I, cites=("buttaci/lemC.2~repaired",), substitute={gamma_: 1 / (2 * L * E)}),
     ),
@@ -311,7 +314,7 @@ THEOREM_4_4_II = Statement(
     where={Delta: gap(0), S: sum_p2, A_fading: FADING},
     for_all={t: (0, T)},
     sweep=SHARE,
-    reading=READING,
+    reading=NOISY,
     follows_from=(
         Derivation(
             proofs.theorem_4_4_II,

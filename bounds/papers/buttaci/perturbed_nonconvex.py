@@ -60,6 +60,7 @@ from .perturbed_proofs import before, definition, local_path
 from .symbols import (
     CHANGING,
     GLOSSARY,
+    PARTITION,
     C,
     E,
     G,
@@ -78,13 +79,15 @@ from .symbols import (
 )
 from .symbols_perturbed import (
     ANY_SIMILARITY,
-    ASSUMPTIONS_1_TO_4,
+    ASSUMPTIONS_OF_THE_RUN,
     AT_THE_PERTURBED_POINTS,
     BEFORE,
+    VARIANCE_THERE,
     at_perturbed_points,
     beta,
     perturbation,
     perturbed_gradients,
+    perturbed_variance,
     previous,
 )
 
@@ -100,9 +103,9 @@ share = _s("share", "1", "E / E_opt, or in cor4.1~order E / T^(1/3)", "c")
 high = _s("high", "1", "a bound on E / T^(1/3)", r"\bar{c}")
 low = _s("low", "1", "a positive bound below E / T^(1/3)", r"\underline{c}")
 
-ASSUMPTIONS = (*ASSUMPTIONS_1_TO_4, lower_bounded)
-IMPLICIT = (perturbed_gradients, independent_noise)
-READING = (AT_THE_PERTURBED_POINTS, ANY_SIMILARITY)
+ASSUMPTIONS = (*ASSUMPTIONS_OF_THE_RUN, lower_bounded)
+IMPLICIT = (perturbed_gradients, perturbed_variance, independent_noise)
+READING = (AT_THE_PERTURBED_POINTS, ANY_SIMILARITY, VARIANCE_THERE, PARTITION)
 SHARE = {beta: unit("beta")}  # in (0, 1]
 CHANGES = {gamma(t): CHANGING / L}
 FIXED = 1 / (2 * L * sqrt(T * E))

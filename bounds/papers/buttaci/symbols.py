@@ -122,9 +122,16 @@ bounded_gradients = Assumption(
 smooth = Assumption("smooth", (L,), "every f_i is L-smooth", "assumption 4.4")
 strongly_convex = Assumption("strongly_convex", (mu,), "every f_i is mu-strongly convex", "assumption 4.5")
 weights_sum_to_one = Assumption("weights_sum_to_one", (), "sum_i p_i = 1", "section 4.1")
-nonnegative_weights = Assumption("nonnegative_weights", (), "p_i >= 0: Jensen's inequality over the clients needs it")
+nonnegative_weights = Assumption(
+    "nonnegative_weights", (), "p_i >= 0: clients are drawn with these probabilities", "section 2.3.1"
+)
 independent_noise = Assumption(
     "independent_noise",
     (),
     "the noise of different clients and steps is independent: the dot products of a_41 vanish",
+)
+PARTITION = (
+    "algorithms 1 and 2 partition D_i into E minibatches, drawn without replacement: given the first steps of a round, "
+    "its last gradient is not unbiased. The proofs take every step's noise as independent of those before, as is done "
+    "here"
 )

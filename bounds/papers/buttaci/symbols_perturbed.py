@@ -5,7 +5,22 @@ from dataclasses import replace
 from ...language.algebra import Le
 from ...language.derivation import Derivation
 from ...language.statement import Assumption, Statement
-from .symbols import GLOSSARY, C, E, G, T, bounded_gradients, bounded_variance, full_participation, i, k, smooth, t
+from .symbols import (
+    GLOSSARY,
+    C,
+    E,
+    G,
+    T,
+    bounded_gradients,
+    bounded_variance,
+    full_participation,
+    i,
+    k,
+    sigma,
+    smooth,
+    strongly_convex,
+    t,
+)
 
 _s, _q = GLOSSARY.symbol, GLOSSARY.quantity
 
@@ -77,11 +92,23 @@ perturbed_gradients = Assumption(
     means=Le(perturbed2(t, k, i), G**2),
     for_all=((t, 0, T - 1), (k, 0, E), (i, 1, C)),
 )
+perturbed_variance = Assumption(
+    bounded_variance.name,
+    (sigma,),
+    "g_i is unbiased with E|g_i - grad f_i|^2 <= sigma^2 at w~^i_{t,k}: assumption 4.2 where this method takes its "
+    "gradients",
+)
 ASSUMPTIONS_1_TO_4 = (full_participation, similarity_weights, bounded_variance, bounded_gradients, smooth)
+ASSUMPTIONS_OF_THE_RUN = (full_participation, similarity_weights, bounded_gradients, smooth)  # 4.2 is at other points
+ASSUMPTIONS_1_TO_5 = (*ASSUMPTIONS_OF_THE_RUN, strongly_convex)
 
 AT_THE_PERTURBED_POINTS = (
     "assumption 4.3 bounds g_i(w^i_{t,k}); the proofs use it for g_i(w~^i_{t,k}), the gradients that this method "
     "takes: G bounds both, on the run (t < T, 0 <= k <= E)"
+)
+VARIANCE_THERE = (
+    "assumption 4.2 is about g_i(w^i_{t,k}), which this method never draws; the proofs use it for g_i(w~^i_{t,k}). "
+    "What it says at w^i alone is not tried: noise has one law at all points here"
 )
 ANY_SIMILARITY = (
     "p_ij is any symmetric non-negative matrix with zero diagonal, sum 1 and p_i > 0 (pairs that are not neighbours "

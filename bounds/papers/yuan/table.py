@@ -38,6 +38,7 @@ from .symbols import DEVICES, GLOSSARY, G, I, L, M, T, b, eps, eta, lipschitz, n
 from .theorems import (
     ACCURACY_1,
     BOUND_2,
+    BRIDGE,
     CONVEX_TOO,
     ENVELOPE,
     LENGTHS,
@@ -117,6 +118,7 @@ TABLE_THEOREM_2 = Statement(
         ONE_BASIS,
         PICKED,
         CONVEX_TOO,
+        BRIDGE,
         "T <= 16/e^2 for e = E|grad R_rho(w_t*)|^2/(Delta_rho/rho + G^2), multiplied by e^2; theorem 2 gives 16",
         STATIONARY_RHO,
     ),
@@ -160,6 +162,7 @@ TABLE_THEOREM_4 = Statement(
         ONE_BASIS,
         PICKED,
         CONVEX_TOO,
+        BRIDGE,
         WHOLE_SPACE,
         "T <= 16/e^2 for e = E|grad R_rho(w_t*)|^2/(Delta_rho/rho + G^2), multiplied by e^2; theorem 4 gives 16",
         STATIONARY_RHO,

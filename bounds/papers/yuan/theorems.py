@@ -47,6 +47,10 @@ CALM_STEP = {eta: 1 / (nu * (1 + free("eta")))}  # every step below 1/nu
 ENVELOPE = {rho: 1 / (2 * nu * (1 + free("rho"))), eta: rho / sqrt(T)}
 OWN_SAMPLES = "algorithm 1: every device samples for itself, so that minibatches of different devices are independent"
 CONVEX_TOO = "a bound by 1/nu is one of its product with nu, so that nu = 0, a convex loss, is allowed"
+BRIDGE = (
+    "the gradient of the envelope is measured as (w - prox(w))/rho: that both are one is rem5-identity, which no proof "
+    "reaches yet"
+)
 WHOLE_SPACE = "the set W of (3.2) is the whole space, as in definition 3 and in the proofs"
 
 
@@ -311,7 +315,7 @@ THEOREM_2 = _statement(
     then=Le(picked_env2(T), BOUND_2),
     sweep=ENVELOPE,
     order=(Delta_rho + rho * G**2) / (rho * sqrt(T)),
-    reading=(ONE_BASIS, PICKED, CONVEX_TOO, STRONGER),
+    reading=(ONE_BASIS, PICKED, CONVEX_TOO, BRIDGE, STRONGER),
     follows_from=(Derivation(proofs.theorem_2, cites=("yuan/lem8",)),),
 )
 THEOREM_4 = _statement(
@@ -327,6 +331,7 @@ THEOREM_4 = _statement(
         ONE_BASIS,
         PICKED,
         CONVEX_TOO,
+        BRIDGE,
         WHOLE_SPACE,
         STRONGER,
         "the left side is about the population risk, as the proof and the gap on the right are, or, as in remark 8, the"

@@ -1,6 +1,6 @@
 """Section 4.1: what figure 2 is said to show, sparse logistic regression on synthetic data with full gradients."""
 
-from ...language.algebra import Eq, Le
+from ...language.algebra import Eq, Le, Lt
 from ...language.statement import Assumption, Statement
 from .methods import PROPOSED
 from .symbols import GLOSSARY, R, tau
@@ -18,6 +18,7 @@ optimality = GLOSSARY.quantity(
 eps = GLOSSARY.symbol("eps", "1", "machine precision, here 1e-10", r"\varepsilon")
 R_1 = GLOSSARY.count("R_1", "rounds to machine precision with one local update", "R_{1}")
 R_tau = GLOSSARY.count("R_tau", "rounds to machine precision with tau local updates", r"R_{\tau}")
+R_others = GLOSSARY.count("R_others", "rounds to machine precision of the fastest other method", r"R_{\mathrm{others}}")
 rate = GLOSSARY.symbol("rate", "1", "factor a round by which the optimality falls at the end", r"\rho")
 rate_da = GLOSSARY.symbol("rate_da", "1", "the same for FedDA", r"\rho_{\mathrm{FedDA}}")
 
@@ -49,16 +50,18 @@ EXACT = Statement(
 ROUNDS = Statement(
     id="zhang/sec4.1-rounds",
     kind="experiment",
-    title="Full gradients: tau = 10 needs roughly tau times fewer rounds than tau = 1",
-    cite="Section 4.1: fewer communication rounds (roughly reduced by 1/tau), figure 2",
+    title="Full gradients: tau = 10 needs roughly tau times fewer rounds than tau = 1, and fewer than the others",
+    cite="Section 4.1: fewer communication rounds (roughly reduced by 1/tau) than the others, figure 2",
     method=PROPOSED,
     glossary=GLOSSARY,
     let=(full_gradients,),
-    then=(Le(R_1 / (2 * tau), R_tau), Le(R_tau, 2 * R_1 / tau)),
+    then=(Le(R_1 / (2 * tau), R_tau), Le(R_tau, 2 * R_1 / tau), Lt(R_tau, R_others)),
     reading=(
         *DATA,
         "roughly means within a factor of 2; reproduced means: for the median of R_1 / R_tau over the data sets that "
         "reach machine precision for both tau",
+        "than the others: FedDA, Fast-FedDA and FedMid, with tau local updates too, have not reached machine precision "
+        "by then, on every data set that is raced; the rounds of tau = 1 are what 1/tau is a reduction of",
     ),
 )
 

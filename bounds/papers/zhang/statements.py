@@ -511,7 +511,15 @@ THEOREM_3_6 = Statement(
     for_all={R: (1, T)},
     limits=(Limit(R, oo, 18 * sigma**2 / (mu * n * tau * b) + 168 * L**2 * eta_t**2 * B_g**2 / (mu * eta_g**2)),),
     sweep=SWEEP_13,
-    reading=(SMOOTH, CONVEX_PART, NOISY_KINKS, ROUND_ONE, OTHER_PROOF),
+    reading=(
+        SMOOTH,
+        CONVEX_PART,
+        NOISY_KINKS,
+        ROUND_ONE,
+        OTHER_PROOF,
+        "mu <= L is used where the printed proof telescopes: 1 - mu eta~/3 must not be negative; mu can be above L "
+        "only where F is constant",
+    ),
     follows_from=(
         Derivation(derivations.theorem_3_6, cites=("zhang/eqA.38",), substitute=ANY_HORIZON),
         Derivation(derivations.theorem_3_6_anew, cites=CHAIN, substitute=ANY_HORIZON),

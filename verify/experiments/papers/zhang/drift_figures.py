@@ -23,9 +23,8 @@ from .logistic import (
     METHODS,
     PRECISION,
     PRINTED,
-    Look,
-    observed,
-    optimality,
+    SETS,
+    races,
     reached,
 )
 
@@ -33,7 +32,6 @@ EFFORT = 1.0  # nominal seconds of the experiments
 READINGS = {"features as generated": PRINTED, "largest norm 1/2": DEFAULT}
 SMALLER = {**READINGS, "largest norm 1/4": replace(DEFAULT, factor=0.25)}  # of figure 3
 FAR = 1e-6  # an optimality that no rounding explains: ten thousand times what counts as machine precision
-SETS = 12  # data sets of figure 2
 LAST = 3  # the last third of a run is where it has settled
 FIRST_SET = "section 4.1, first set of experiments, figure 2"
 SECOND_SET = "section 4.1, second set of experiments, figure 3"
@@ -50,18 +48,6 @@ def settled(curve: Array) -> float:
 
 
 # --- figure 2 ---------------------------------------------------------------------------------------------------------
-
-
-def races(seed: int, how: Reading, tau: int) -> list[dict[str, Array]]:
-    """All methods on those data sets on which algorithm 1 reaches machine precision with this tau."""
-    look = Look("", how, SETS)
-    ours = observed(seed, (look,))[0].curves[tau]
-    there = [k for k, curve in enumerate(ours) if curve[0] > 0 and reached(curve, PRECISION) is not None]
-    if not there:
-        return []
-    sets = look.task(seed).only(there)
-    every = {name: optimality(method, sets, tau, LIMIT[tau]) for name, method in METHODS.items()}
-    return [{name: curves[k] for name, curves in every.items()} for k in range(len(there))]
 
 
 def drift_row(name: str, races_run: Sequence[dict[str, Array]]) -> TableRow:

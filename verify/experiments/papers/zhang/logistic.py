@@ -31,6 +31,7 @@ CLIENTS, DIMENSION, ALPHA, BETA = 30, 20, 50.0, 50.0  # n, d, (alpha, beta)
 PRECISION = (
     1e-10  # machine precision: the corrections never forget a rounding error, and thousands of rounds add to 1e-11
 )
+SETS = 12  # data sets on which methods race
 LIMIT = {1: 2000, 10: 200}  # rounds, by tau: as many gradients
 CHUNK = 40  # rounds between two looks at the optimality
 DEFAULT = Reading()  # settled after looking
@@ -227,3 +228,15 @@ def looks(effort: float) -> tuple[Look, ...]:
     """What is printed, the settled reading on more data sets for an effort in nominal seconds, the others on a few."""
     sizes = {PRINTED: (AS_PRINTED, 1), DEFAULT: (int(min(40, max(24, effort))), 1)}
     return tuple(Look(name, how, *sizes.get(how, (OTHERS, SHORT))) for name, how in READINGS)
+
+
+def races(seed: int, how: Reading, tau: int) -> list[dict[str, Array]]:
+    """All methods on those data sets on which algorithm 1 reaches machine precision with this tau."""
+    look = Look("", how, SETS)
+    ours = observed(seed, (look,))[0].curves[tau]
+    there = [k for k, curve in enumerate(ours) if curve[0] > 0 and reached(curve, PRECISION) is not None]
+    if not there:
+        return []
+    sets = look.task(seed).only(there)
+    every = {name: optimality(method, sets, tau, LIMIT[tau]) for name, method in METHODS.items()}
+    return [{name: curves[k] for name, curves in every.items()} for k in range(len(there))]

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from ... import Experiment, Outcome
-from .drift_figures import FAR, READINGS, drift, races
+from .drift_figures import FAR, READINGS, drift
 from .exact import Race
-from .logistic import LIMIT, PRECISION, SETTLED_AFTER
+from .logistic import LIMIT, PRECISION, SETTLED_AFTER, races
 
 ID = "zhang/sec4.1-stall"
 TAU = max(LIMIT)

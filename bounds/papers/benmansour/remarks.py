@@ -22,6 +22,7 @@ from .statements import (
     OWN_MINIMUM,
     PATHS,
     SLOW_STEP,
+    STATE,
     error_of,
     recursion,
     speed_of,
@@ -107,6 +108,7 @@ APP_A_5 = Statement(
 
 APP_A_5_REPAIRED = Statement(
     id="benmansour/appA-A5~repaired",
+    waits_for=STATE,
     method=methods.KEPT,
     let=(*KEPT, decaying_steps, slow_decay),
     when=(Le(eta(t), 1 / (4 * L)),),

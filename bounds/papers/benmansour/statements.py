@@ -68,6 +68,7 @@ from .symbols import (
 CLOCK = (
     "another way than corollary 4, which falls: a clock of steps, weights that depend on the state, and their ratios"
 )
+STATE = "a clock of steps, and weights that depend on the state"
 RATIOS = "ratios and extremes of weights that depend on the state, (8) and (16)"
 FRAMEWORK = (distribution, weights_sum_to_one, smooth, strongly_convex, bounded_variance, bounded_gradients)
 KEPT = (rule_kept, *FRAMEWORK)
@@ -167,6 +168,7 @@ LEMMA_2_ITERATES = Statement(
 
 LEMMA_2_REPAIRED = Statement(
     id="benmansour/lem2~repaired",
+    waits_for=STATE,
     method=methods.KEPT,
     title="Average discrepancy between w_t and the clients' iterates",
     let=(*KEPT, decaying_steps, slow_decay),
@@ -244,6 +246,7 @@ THEOREM_3_KEPT = Statement(
 
 THEOREM_3_REPAIRED = Statement(
     id="benmansour/thm3~repaired",
+    waits_for=STATE,
     method=methods.KEPT,
     title="Progress of one step, with the round's weights and a step size of at most 1/(4L)",
     let=(*KEPT, decaying_steps, slow_decay),
@@ -435,6 +438,7 @@ EQ_13_LIKELY = Statement(
 
 EQ_13_REPAIRED = Statement(
     id="benmansour/eq13~repaired",
+    waits_for=STATE,
     method=methods.KEPT,
     let=(*KEPT, homogeneous, decaying_steps, slow_decay),
     when=(Le(eta(t), 1 / (4 * L)),),

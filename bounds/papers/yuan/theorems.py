@@ -13,6 +13,7 @@ from ...language.derivation import Derivation
 from ...language.knobs import free
 from ...language.statement import Assumption, Statement
 from . import proofs
+from .lemmas import INEXACT
 from .run import FEDMSPP, ONE_BASIS, OWN_BASES, drift2, move, picked2, picked_env2, residual
 from .symbols import (
     DEVICES,
@@ -88,6 +89,7 @@ LEMMA_5 = _statement(
 LEMMA_5_REPAIRED = replace(
     LEMMA_5,
     id="yuan/lem5~repaired",
+    waits_for=INEXACT,
     then=Le(residual, error(eta)),
     repairs="Q is (L + 1/eta)-smooth and 2 (L + 1/eta) eps bounds |grad Q|^2; the proof has |grad Q| <= 2 L eps",
 )
@@ -105,6 +107,7 @@ LEMMA_9 = _statement(
 LEMMA_9_REPAIRED = replace(
     LEMMA_9,
     id="yuan/lem9~repaired",
+    waits_for=INEXACT,
     then=LEMMA_5_REPAIRED.then,
     repairs=LEMMA_5_REPAIRED.repairs,
 )
@@ -122,6 +125,7 @@ LEMMA_6 = _statement(
 LEMMA_6_REPAIRED = replace(
     LEMMA_6,
     id="yuan/lem6~repaired",
+    waits_for=INEXACT,
     then=Le(drift2, L**2 * (G * eta + error(eta)) ** 2),
     repairs="with lemma 5 repaired: |w_t^(m) - w_{t-1}| <= G eta + sqrt(2 eta (1 + eta L) eps)",
     follows_from=(Derivation(proofs.mean_direction, cites=("yuan/lem5~repaired",)),),
@@ -182,6 +186,7 @@ THEOREM_1_INEQUALITY = _statement(
 THEOREM_1_REPAIRED = replace(
     THEOREM_1_INEQUALITY,
     id="yuan/thm1~repaired",
+    waits_for=INEXACT,
     when=(Eq(eta, STEP_1), Le(eps, 3 * L**2 * G**2 * eta**3 / (2 * I**2))),
     reading=(ONE_BASIS, PICKED, ENDS.format(1)),
     repairs="eps_t <= 3 L^2 G^2 eta^3 / (2 I^2) in place of min{G/(2 L sqrt(I)), G eta/I}, two lengths",
@@ -211,6 +216,7 @@ REMARK_2_INEQUALITY = _statement(
 REMARK_2_REPAIRED = replace(
     REMARK_2_INEQUALITY,
     id="yuan/rem2~repaired",
+    waits_for=INEXACT,
     when=(Eq(eta, STEP_2), Le(eps, 3 * L**4 * G**2 * eta**5 / 8)),
     reading=(ONE_BASIS, PICKED),
     repairs="eps_t <= 3 L^4 G^2 eta^5 / 8: without the term in 1/I no room of first order in eta is left for an error",
@@ -284,6 +290,7 @@ THEOREM_3_INEXACT = replace(
 THEOREM_3_REPAIRED = replace(
     THEOREM_3_INEQUALITY,
     id="yuan/thm3~repaired",
+    waits_for=INEXACT,
     when=(Eq(eta, step_3(I)), Le(eps, L**2 * G**2 * eta**3 / I**2)),
     then=Le(picked2(T), bound_3(I)),
     sweep={eta: step_3(I)},
@@ -295,6 +302,7 @@ THEOREM_3_REPAIRED = replace(
 THEOREM_3_FULL = replace(
     THEOREM_3_INEQUALITY,
     id="yuan/thm3~full",
+    waits_for=INEXACT,
     let=(*THEOREM_3_INEQUALITY.let, full_participation),
     when=(Eq(eta, step_3(b * I)), Le(eps, L**2 * G**2 * eta**3 / (b * I) ** 2)),
     reading=(ONE_BASIS, WHOLE_SPACE, OWN_SAMPLES),

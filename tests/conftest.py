@@ -129,6 +129,9 @@ def pytest_terminal_summary(terminalreporter: Any) -> None:
     reports = [r for kind in ("passed", "failed") for r in terminalreporter.stats.get(kind, ())]
     _slips(terminalreporter, [value for r in reports for name, value in r.user_properties if name == "slip"])
     _changed_proofs(terminalreporter, [value for r in reports for name, value in r.user_properties if name == "proofs"])
+    if unaided := [value for r in reports for name, value in r.user_properties if name == "prove"]:
+        terminalreporter.section("proofs that were found alone")
+        terminalreporter.write_line("; ".join(unaided))
     found = [(r.nodeid, value) for r in reports for name, value in r.user_properties if name == "fuzz"]
     if not found:
         return

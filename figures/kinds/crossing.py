@@ -34,6 +34,8 @@ if TYPE_CHECKING:
 
 __all__ = ["conclusion", "plot"]
 
+HEIGHT = 2.0  # inches of a label beside the upper axes: a longer one meets the label below it
+
 
 def plot(crossing: Crossing) -> Figure:
     """Draws both sides above and left side over right side below, shaded where the relation fails."""
@@ -47,12 +49,13 @@ def plot(crossing: Crossing) -> Figure:
         above.plot(crossing.x, crossing.lhs, color=TIGHTEST, lw=1.9, marker=mark, label="left side")
         _scaled(above, np.concatenate([crossing.lhs, crossing.rhs]))
         positive = bool((crossing.rhs > 0).all() and (crossing.lhs > 0).all())
-        excess = (crossing.lhs - crossing.rhs) / np.maximum(np.abs(crossing.lhs), np.abs(crossing.rhs))
-        below.plot(crossing.x, _ratio(crossing) if positive else excess, color=TIGHTEST, lw=1.6, marker=mark)
+        larger = np.maximum(np.abs(crossing.lhs), np.abs(crossing.rhs))
+        share = _share(crossing.lhs, crossing.rhs) if positive else _share(crossing.lhs - crossing.rhs, larger)
+        below.plot(crossing.x, share, color=TIGHTEST, lw=1.6, marker=mark)
         below.axhline(1 if positive else 0, color=BOUND, lw=1.2, ls="--")
         below.set_ylabel("left / right" if positive else "excess / larger")
         if positive:
-            _scaled(below, _ratio(crossing))
+            _scaled(below, share)
         for axes in (above, below):
             _fails(axes, crossing)
             axes.margins(x=0.03, y=0.1)
@@ -61,7 +64,7 @@ def plot(crossing: Crossing) -> Figure:
             ticks_x(below)
         else:
             whole(below)
-        y_label(above, crossing.ylabel, crossing.unit)
+        y_label(above, crossing.ylabel, crossing.unit, HEIGHT)
         below.set_xlabel(crossing.xlabel)
         rows = above_axes(above, columns=4)
         title = f"{crossing.title} ({crossing.id})"
@@ -107,9 +110,10 @@ def _scaled(axes: Axes, values: Array) -> None:
         )
 
 
-def _ratio(crossing: Crossing) -> Array:
-    shares = np.full(len(crossing.x), np.nan)
-    np.divide(crossing.lhs, crossing.rhs, out=shares, where=crossing.rhs != 0)
+def _share(part: Array, of: Array) -> Array:
+    """Returns how much one is of the other, blank where that is 0."""
+    shares = np.full(len(part), np.nan)
+    np.divide(part, of, out=shares, where=of != 0)
     return shares
 
 

@@ -60,11 +60,11 @@ def label_ends(axes: Axes, ends: Sequence[End], size: float = SIZE) -> None:
 
 
 def _apart(wanted: Sequence[float], heights: Sequence[float]) -> list[float]:
-    """Places (centres) near those that are wanted, in order, so that texts of these heights do not touch."""
+    """Places (centres) near those that are wanted, in order, at most 1, so that texts of such heights do not touch."""
     places = list(wanted)
     for n in range(1, len(places)):
         places[n] = max(places[n], places[n - 1] + (heights[n] + heights[n - 1]) / 2)
-    top = 1.0 + max(heights, default=0.0) / 2
+    top = 1.0 + heights[-1] / 2 if heights else 1.0
     for n in range(len(places) - 1, -1, -1):
         places[n] = min(places[n], top - heights[n] / 2)
         top = places[n] - heights[n] / 2

@@ -50,6 +50,7 @@ def by_hand(made: Statement, known: Mapping[str, Statement]) -> Iterator[Known]:
 
 # of the same form by chance: what stands for the claim's quantity is another one, and more is needed for the claim
 COINCIDENCES = {
+    "fallah/eq5: the chain rule, with the Jacobian I - alpha H": "H' g, which is H g because Hessians are symmetric",
     "yuan/lem2: N differences of at most beta": "the sum over the points; Efron and Stein make it the spread",
     "buttaci/appA-combination~repaired: the triangle inequality: "
     "|grad f(w) - grad f(v)| <= sum_i lambda_i |grad f_i(w) - grad f_i(v)|": "slopes, which L_i bounds",

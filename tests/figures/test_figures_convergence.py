@@ -17,6 +17,7 @@ from fedaudit.bounds.catalogue.discovery import statement, statements
 from fedaudit.errors import UserError
 from fedaudit.figures.drawing import draw, image, svg
 from fedaudit.figures.kinds import convergence, two_group
+from fedaudit.figures.style.line_ends import End, label_ends
 from fedaudit.figures.style.look import (
     LEFT,
     MOST,
@@ -243,6 +244,23 @@ def test_a_bound_of_zero_is_drawn_with_what_breaks_it():
     assert not made.rhs.any()
     assert (made.lhs > 0).all()
     assert overlaps(draw(made)) == []
+
+
+def test_a_crossing_of_two_zeros_with_a_long_left_side_is_readable():
+    made = of(statement("benmansour/rem5"), 0)
+    assert isinstance(made, Crossing)
+    long = r"\frac{G^2 \eta L}{4 I (M - 1)(\eta L + 2)}\left(1 - \frac{1 - r^{2 T}}{T (1 - r^2)}\right)(M - I)"
+    meet = replace(made, lhs=np.where(made.x > made.x[0], made.lhs, 0), ylabel=long, unit="F²/W²")
+    title = "several lines of words " * 7
+    for made in (meet, replace(meet, rhs=meet.lhs / 2, title=title)):
+        assert overlaps(draw(made), "svg") == []
+
+
+def test_names_of_lines_that_end_together_stay_below_what_stands_above_the_axes():
+    axes = new().subplots()
+    axes.set_ylim(0, 1)
+    label_ends(axes, [End("bound", 1, "k"), End("floor", 1, "k"), End("run\n0.5 per round\nband", 0.1, "k")])
+    assert max(text.get_position()[1] for text in axes.texts) == pytest.approx(1)
 
 
 @pytest.mark.parametrize(("name", "kind"), [("yuan/rem7~formula", Landscape), ("fallah/cor4.6~formula", Curves)])

@@ -83,7 +83,8 @@ def test_minimisers_are_minimal() -> None:
 # --- simulator against kernel ----------------------------------------------------------------------------------------
 
 
-# Claims about numbers and orders have no simulator; instances of cor-no-bg are few, for it is about an indicator.
+# Claims about numbers and orders have no simulator, and what section 4.1 observes is run by `reproduce`. Of cor-no-bg,
+# which is about an indicator, too few instances are drawn here; test_kernel_simulators.py compares its measures.
 RUNS = [s.id for s in statements(["zhang"]) if not isinstance(s.method, str) and "sec4.1" not in s.id]
 
 

@@ -6,7 +6,6 @@ import json
 from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -208,12 +207,15 @@ def test_nothing_is_found_for_one_percent_less_of_other_theorems(name: str) -> N
 
 
 @slow("a search of up to twenty seconds for each of dozens of statements")
-@pytest.mark.parametrize(("group", "least"), [("classic", 10), ("one-step lemmas", 20), ("examples", 2)])
-def test_at_least_so_many_are_found_unaided(group: str, least: int) -> None:
+@pytest.mark.parametrize(("group", "least"), [("classic", 10), ("one-step lemmas", 25), ("examples", 3)])
+def test_how_many_are_found_unaided(group: str, least: int, record_property: Callable[[str, object], None]) -> None:
+    """The summary of a session has the totals. Of what is found the longest takes 13 seconds' worth of effort."""
     groups: dict[str, Callable[[], list[Statement]]] = {
         "classic": lambda: find(["classic"]),
         "one-step lemmas": one_step_lemmas,
         "examples": lambda: find([str(file) for file in sorted(EXAMPLES.glob("*.py"))]),
     }
-    proved = (s for s in groups[group]() if search(s, 20.0).status == "proved")  # the longest takes 13
-    assert len(list(islice(proved, least))) == least
+    searched = groups[group]()
+    proved = sum(search(statement, 20.0).status == "proved" for statement in searched)
+    record_property("prove", f"{group}: {proved} of {len(searched)} proved unaided")
+    assert proved >= least

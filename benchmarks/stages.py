@@ -31,7 +31,7 @@ EFFORT = 0.39  # nominal seconds of a statement, when all that are encoded share
 REST = "rest"
 FUNCTIONS: dict[str, dict[Any, tuple[str, ...]]] = {
     "lint": {audit: ("linted",)},
-    "derive": {audit: ("derive", "tried")},
+    "derive": {audit: ("derive",)},
     "verify": {audit: ("scattered", "statistics", "observe")},
     "hunt": {audit: ("climbed_on", "examined")},
     "replays": {judge: ("certify", "reduced", "shrink", "endurance", "breaks", "tougher")},

@@ -10,9 +10,9 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, Self
+from typing import IO, Literal, Self
 
 from fedaudit.errors import UserError
 
@@ -168,10 +168,11 @@ class Checker:
                 return Answer("rejected", f"the check crashed, which accepts nothing: {raw['reason']}")
 
 
-def _stream(found: Any) -> Any:
-    if found is None:
+def _stream(pipe: IO[bytes] | None) -> IO[bytes]:
+    """An open pipe of the process."""
+    if pipe is None:
         raise OSError("closed")
-    return found
+    return pipe
 
 
 def _reply(process: subprocess.Popen[bytes]) -> bytes:
@@ -181,7 +182,7 @@ def _reply(process: subprocess.Popen[bytes]) -> bytes:
     return _stream(process.stdout).read(REPLY.unpack(head)[0])
 
 
-def _within(seconds: float, read: Any) -> bytes:
+def _within(seconds: float, read: Callable[[], bytes]) -> bytes:
     """What `read` gives; `queue.Empty` if that takes longer. By a thread: pipes cannot be waited for everywhere."""
     bytes_read: queue.SimpleQueue[bytes | BaseException] = queue.SimpleQueue()
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import cast
 
 from .. import kernel
 from ..kernel.core.claim import read as read_claim
@@ -15,11 +15,11 @@ from ..kernel.core.expression import Evaluator, parse
 from ..kernel.core.rational import Malformed, Node, Rejected
 from ..kernel.worlds.order import Paths
 from ..results.json_fields import Json, JsonObject
+from ..search.claim_trees import Tree
 
 __all__ = ["Part", "Rank", "Sides", "sides"]
 
 READ = 8  # quantities that are listed
-Tree = Any  # a tree of the claim
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,9 +97,9 @@ def _read(tree: Tree) -> Iterator[Tree]:
         if tree[:1].isalpha():
             yield tree
     elif isinstance(tree, list):
-        head, *rest = cast("list[Any]", tree)
+        head, *rest = tree
         if head == "at":
-            yield cast("list[Any]", tree)
+            yield tree
         elif head != "sum":
             for arg in rest:
                 yield from _read(arg)
@@ -111,4 +111,4 @@ def _unique(trees: list[Tree]) -> list[Tree]:
 
 def _terms(tree: Tree) -> list[Tree]:
     """What a side is the sum of."""
-    return cast("list[Any]", tree[1:]) if isinstance(tree, list) and tree[0] == "+" else [tree]
+    return tree[1:] if isinstance(tree, list) and tree[0] == "+" else [tree]

@@ -107,10 +107,10 @@ class _Writer:
         a, b = (_number(cast("list[object]", parabola[part])) for part in "Ab")
         values = [f"({_number(cast('list[object]', instance[points[x]]))} : line)" for x in sorted(self.vectors)]
         values += [_number([constants[n]]) for n in self._symbols()]
-        given = f"line (parabola {a} {b}) (slope_of {a} {b}) {' '.join(values)}"
+        arguments = f"line (parabola {a} {b}) (slope_of {a} {b}) {' '.join(values)}"
         return (
             f"Module {name}.\nTheorem holds : ~ (forall {binders},\n  {arrows}).\nProof.\n"
-            f"  intro H. specialize (H {given}). fails_on_the_line H.\nQed.\nEnd {name}."
+            f"  intro H. specialize (H {arguments}). fails_on_the_line H.\nQed.\nEnd {name}."
         )
 
     def _symbols(self) -> dict[str, str]:

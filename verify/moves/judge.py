@@ -10,7 +10,6 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache, partial
-from typing import Any
 
 from fedaudit.progress import told
 
@@ -24,14 +23,14 @@ from ..search.endure import Endurance, breaks, endurance, tougher
 from ..search.rationalise import Replayed, certificate, certify, refusal
 from ..search.score import BEYOND_ROUNDING
 from ..search.shrink import reduced, shrink, simplicity
-from ..settings.base import Reading, Setting, Shape
+from ..settings.base import Json, Reading, Setting, Shape
 
 __all__ = ["Claims", "Replay", "judge"]
 
 PATIENT = 20 * SEARCH  # operations, a few seconds, of one replay that decides a verdict
 CHEAP, DEAR = 100, 2000  # sizes of instances (clients × dimension × steps) that are replayed to say how tight they are
 
-Claims = Mapping[str, Mapping[str, Any]]
+Claims = Mapping[str, Json]
 Replay = Callable[[Found], Replayed | None]
 
 

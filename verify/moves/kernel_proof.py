@@ -10,12 +10,13 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, cast
 
 from ..certify.proof_files import read, rests_on
 from ..kernel import Malformed, Rejected
 from ..kernel.proofs.proof import Accepted, check
 from ..results.file_names import slug
+from ..results.json_fields import Json
 from ..search.claim_identity import same
 from ..search.lowered_claim import lower
 
@@ -31,7 +32,7 @@ __all__ = ["Proof", "Unproved", "measured", "prove", "stands_without"]
 class Proof:
     """A proof that the kernel accepted, together with the proofs of what it cites; made by `prove` alone."""
 
-    file: Mapping[str, Any]
+    file: Json
     accepted: Accepted
     cited: Mapping[str, Proof]  # all that it rests on, whoever cites it
     refused: tuple[str, ...] = ()  # what the kernel said of judgements that were worked out on the way: our faults
@@ -100,7 +101,7 @@ def _prove(
     return _KEPT[key]
 
 
-def _key(statement: Statement, claim: Mapping[str, Any]) -> str:
+def _key(statement: Statement, claim: Json) -> str:
     return json.dumps(claim, sort_keys=True) + repr(statement.follows_from)
 
 
@@ -128,18 +129,18 @@ def _looked_for(
     return answer if folder else replace(answer, refused=tuple(proposal.refused))
 
 
-def _kept(statement: Statement, folder: Path | None) -> Mapping[str, Any] | None:
+def _kept(statement: Statement, folder: Path | None) -> Json | None:
     """What lies in the folder under the statement's name, if it may be a proof: the kernel decides about that too."""
     path = folder / f"{slug(statement.id)}.json" if folder else None
     try:
         data = read(str(path)) if path and path.is_file() else None
     except Malformed:
         return None
-    return cast("dict[str, Any]", data) if isinstance(data, dict) else None
+    return cast("Json", data) if isinstance(data, dict) else None
 
 
 def _accepted(
-    proposal: Mapping[str, Any],
+    proposal: Json,
     statement: Statement,
     known: Mapping[str, Statement],
     folder: Path | None,

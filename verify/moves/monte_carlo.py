@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Protocol, runtime_checkable
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 
@@ -42,7 +42,7 @@ class Statistics:
     suspects: int
     delta: float = DELTA
 
-    def row(self) -> dict[str, Any]:
+    def row(self) -> dict[str, int | float]:
         return {"instances": self.instances, "runs": self.runs, "within": self.within} | {
             "open": self.instances - self.within - self.suspects,
             "suspects": self.suspects,

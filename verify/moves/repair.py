@@ -22,7 +22,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import permutations
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 from sympy import Add, Basic, Eq, Expr, Ge, Gt, Le, Lt, Max, Mul, Pow, Rational, Sum, Symbol, sign, simplify
@@ -93,7 +93,7 @@ class Pair:
     numbers: frozenset[Basic]  # of the problem or the method; everything else is measured
     seed: int
 
-    def measured(self, *formulas: Basic) -> set[Any]:
+    def measured(self, *formulas: Basic) -> set[Basic]:
         """Quantities that runs have, by name."""
         heads = {q.func for part in formulas for q in part.atoms(AppliedUndef)}
         bare = [part.subs(dict.fromkeys(part.atoms(AppliedUndef), 1)) for part in formulas]
@@ -112,7 +112,7 @@ class Pair:
                 return ", ".join(f"{self.words(after)} for {self.words(before)}" for after, before in pairs)
         return None
 
-    def words(self, name: Any) -> str:
+    def words(self, name: Basic) -> str:
         """A symbol or quantity as text: the paper's letter, else what it means if that is short, else its name."""
         entry = {**self.printed.glossary, **self.repaired.glossary}.get(name)
         if entry is None or not entry.latex:
@@ -129,7 +129,7 @@ class Pair:
         names = {s: Symbol(self.words(s)) for s in expr.free_symbols}
         return str(expr.xreplace(names))
 
-    def alike(self, one: Any, other: Any) -> bool:
+    def alike(self, one: Basic, other: Basic) -> bool:
         glossary = {**self.printed.glossary, **self.repaired.glossary}
         same = isinstance(one, Symbol) == isinstance(other, Symbol)
         return same and one in glossary and other in glossary and glossary[one].dim == glossary[other].dim
@@ -171,7 +171,8 @@ def repair(printed: Statement, catalogue: Mapping[str, Statement], seed: int = 0
     return Answer("hypothesis", "; ".join(reasons))
 
 
-def _assumed(statement: Statement) -> tuple[Any, ...]:
+def _assumed(statement: Statement) -> tuple[object, ...]:
+    """All that a statement rests on, to be compared with what another one does."""
     premises = view(statement)
     return set(premises.assumes), set(premises.requires), statement.choose, statement.for_all
 
@@ -271,7 +272,7 @@ def _order(pair: Pair, old: Relational, new: Relational) -> Answer:
     gone, come = (pair.measured(a.rhs) - pair.measured(b.rhs) for a, b in ((old, new), (new, old)))
     if len(gone) == len(come) == 1 and pair.alike(*gone, *come):
         read = f", with {pair.words(next(iter(come)))} read as {pair.words(next(iter(gone)))}"
-        new, come = new.func(new.lhs, put_in(new.rhs, [*zip(come, gone, strict=True)]), evaluate=False), set[Any]()
+        new, come = new.func(new.lhs, put_in(new.rhs, [*zip(come, gone, strict=True)]), evaluate=False), set[Basic]()
     if old.rhs == 0 and pair.printed.order is not None and _in_order(pair, new):
         return Answer("hypothesis", "the printed order, times constants")
     dimensions = pair.dimension(old.rhs), pair.dimension(new.rhs)
@@ -293,7 +294,8 @@ def _order(pair: Pair, old: Relational, new: Relational) -> Answer:
 
 def _in_order(pair: Pair, new: Relational) -> bool:
     """Whether the repaired bound is the printed order times what that does not name."""
-    printed: Any = pair.printed.order
+    printed = pair.printed.order
+    assert printed is not None
     ratio = simplify(new.rhs / printed)
     return not ({s for q in quantities(ratio) for s in q.free_symbols} & printed.free_symbols)
 
@@ -402,7 +404,7 @@ def order_claim(pair: Pair, old: Relational, new: Relational, fixed: Sequence[Ba
     conditions = [c for c in dict.fromkeys(conditions_of_both) if isinstance(c, Relational)]
     both = quantities(old.rhs, new.rhs)
     about = [c for c in conditions if set(quantities(c)) <= set(both)]
-    names: dict[Basic, Any] = {q: q for q in both if isinstance(q, Symbol)}
+    names: dict[Basic, Symbol] = {q: q for q in both if isinstance(q, Symbol)}
     taken = {s.name for s in names.values()}
     for n, q in enumerate(q for q in both if q not in names):
         names[q] = Symbol(f"q_{n}" if f"q_{n}" not in taken else f"quantity_{n}", nonnegative=True)

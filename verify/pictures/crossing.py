@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, cast
+from typing import cast
 
 import numpy as np
 from flint import fmpq
 
 from fedaudit.bounds.formulas.evaluator import Undefined
-from fedaudit.bounds.formulas.exact_numbers import Missing, Scope, computed, formula, value_of
+from fedaudit.bounds.formulas.exact_numbers import Missing, Number, Scope, computed, formula, value_of
 from fedaudit.bounds.formulas.statement_text import relations_latex, sides_latex
 from fedaudit.bounds.formulas.trees import Formula, Tree
 from fedaudit.bounds.language.statement import Statement
@@ -96,8 +96,8 @@ def _growth(certificate: Certificate) -> ReplaysAlong:
     symbols = {s: formula(_path_tree(path)) for s, path in paths.items()}
     points: tuple[Point, ...] = ()
     for decades in DECADES:  # where they do not cross, no further than they can be told from rounding
-        found = [(float(n), *_sides_at(trees, symbols, n)) for n in (10 ** (decades * k / 32) for k in range(33))]
-        finite = tuple(p for p in found if all(1 / TALLEST < side < TALLEST for side in p[1:]))
+        sampled = [(float(n), *_sides_at(trees, symbols, n)) for n in (10 ** (decades * k / 32) for k in range(33))]
+        finite = tuple(p for p in sampled if all(1 / TALLEST < side < TALLEST for side in p[1:]))
         crosses = len({one > other for _, one, other in finite}) == 2
         points = finite if crosses or not points else points
         if crosses:
@@ -121,11 +121,13 @@ def _path_tree(path: Sequence[Sequence[str]]) -> Tree:
     return "0" if not terms else terms[0] if len(terms) == 1 else ["+", *terms]
 
 
-def _sides_at(sides: Sequence[Formula[Any]], symbols: Mapping[str, Formula[Any]], n: float) -> tuple[float, float]:
+def _sides_at(
+    sides: Sequence[Formula[Number]], symbols: Mapping[str, Formula[Number]], n: float
+) -> tuple[float, float]:
     """Both sides at one n, in so many digits that differences of large terms are told; NaN where they are not."""
     try:
-        given = {s: computed(path, Scope({"n": fmpq(round(n))}, {})) for s, path in symbols.items()}
-        left, right = (value_of(computed(side, Scope(given, {}))).approx for side in sides)
+        values = {s: computed(path, Scope({"n": fmpq(round(n))}, {})) for s, path in symbols.items()}
+        left, right = (value_of(computed(side, Scope(values, {}))).approx for side in sides)
     except (Missing, Undefined, OverflowError):
         return float("nan"), float("nan")
     return left, right
@@ -197,7 +199,7 @@ def _lengthened(instance: Instance, rounds: int) -> Instance:
     """Returns an instance with more rounds; what there is one of per round goes on with its last value."""
     own = instance["T"]
 
-    def more(values: list[Any]) -> list[Any]:
+    def more(values: list[object]) -> list[object]:
         return [*values, *[values[-1]] * (rounds - own)] if len(values) == own else values
 
     longer = {**instance, "T": rounds}
@@ -225,12 +227,12 @@ def _numbers(instance: Instance) -> Iterator[tuple[str, Callable[[Fraction], Ins
             yield f"the {part}", lambda x, part=part: {**instance, part: _times(instance[part], x)}
 
 
-def _times(value: Any, x: Fraction) -> object:
+def _times(value: object, x: Fraction) -> object:
     """Returns JSON data with all its rationals times x."""
     if isinstance(value, dict):
         return {k: _times(v, x) for k, v in cast("JsonObject", value).items()}
     if isinstance(value, list):
-        return [_times(v, x) for v in cast("list[Any]", value)]
+        return [_times(v, x) for v in cast("list[object]", value)]
     if isinstance(value, str):
         try:
             return str(Fraction(value) * x)
@@ -265,10 +267,10 @@ def _part(instance: Instance, name: str) -> JsonObject:
 def _magnitude(instance: Instance, name: str) -> float | None:
     """Returns the value of a number by its name; None for what is no single number."""
     for part in ("parameters", "constants", "steps"):
-        value: Any = _part(instance, part).get(name)
+        value: object = _part(instance, part).get(name)
         if isinstance(value, str):
             return float(Fraction(value))
-        several = cast("list[Any]", value) if isinstance(value, list) else []
+        several = cast("list[object]", value) if isinstance(value, list) else []
         if len(set(map(str, several))) == 1 and isinstance(several[0], str):
             return float(Fraction(several[0]))
     value = instance.get(name.removeprefix("the "))

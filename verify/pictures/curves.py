@@ -86,14 +86,14 @@ def _rate(statement: Statement, reading: Reading, world: RunSetting, seed: int, 
         if _factor(reading, problem) is None
         else None
     )
-    made = _shown(statement, reading, world, problem)
+    drawn = _shown(statement, reading, world, problem)
     unseen = "" if row is None or has_worst_cases(row) else "; worst case over all functions: not computed"
     index = round_of(reading)
     return replace(
-        made,
+        drawn,
         tightest=tightest_at(row, index),
         worst=worst_of(row, index),
-        caption=f"{made.caption}{unseen}",
+        caption=f"{drawn.caption}{unseen}",
         logistic=other,
     )
 

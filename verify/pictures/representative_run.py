@@ -10,7 +10,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
-from typing import Any, cast
 
 import numpy as np
 
@@ -19,7 +18,7 @@ from fedaudit.problems.arrays.genes import Gene
 from fedaudit.problems.runs.compiled_method import programme
 
 from ..search.claim_index import at_largest, round_of, summands
-from ..search.claim_trees import moves, parts_at
+from ..search.claim_trees import Tree, moves, parts_at
 from ..search.genome import Genome, draw
 from ..search.score import genes_of, tabulate
 from ..search.seeds import seed_for
@@ -91,11 +90,11 @@ def portrait(reading: Reading, world: RunSetting, seed: int) -> Portrait | None:
     _, shape, preset = best
     for smaller in _ladder(reading, shape):
         try:
-            found = _portrait_of(reading, world, smaller, preset, seed, {})
+            portrait = _portrait_of(reading, world, smaller, preset, seed, {})
         except UserError:  # regularised problems are solved in one or two dimensions
             continue
-        if found is not None:
-            return found
+        if portrait is not None:
+            return portrait
     return None
 
 
@@ -107,13 +106,13 @@ def portrait_at(reading: Reading, world: RunSetting, values: Values, seed: int) 
     shape = _shape_at(reading, world, values)
     short = shape if "T" in values else _on_a_line(reading, world, shape).but(d=shape["d"])
     _, preset = _most_telling(reading, world, short, _presets(reading, world, short, seed), seed, values)
-    found = None if preset is None else _portrait_of(reading, world, shape, preset, seed, values)
-    if found is None:
+    portrait = None if preset is None else _portrait_of(reading, world, shape, preset, seed, values)
+    if portrait is None:
         said = ", ".join(f"{name} = {x}" for name, x in values.items())
         raise UserError(
             f"{reading.lowered.id} at {said}", "values that its conditions allow", "change or leave out one"
         )
-    return found
+    return portrait
 
 
 def _shape_at(reading: Reading, world: RunSetting, values: Values) -> Shape:
@@ -239,11 +238,11 @@ def _longest(reading: Reading) -> int:
     return STEADY if _steady(reading) and not summed else LONGEST
 
 
-def _sums(tree: Any, index: str) -> bool:
+def _sums(tree: Tree, index: str) -> bool:
     """Says whether a side sums up to the index."""
     if not isinstance(tree, list):
         return False
-    op, *parts = cast("list[Any]", tree)
+    op, *parts = tree
     return (op == "sum" and moves(parts[2], index)) or any(_sums(part, index) for part in parts)
 
 
@@ -300,8 +299,8 @@ def _most_telling(
         return -np.inf, None
     if values:  # that is what was asked for, seen well or not
         fits = np.isfinite(lhs).all(axis=1) & np.isfinite(rhs).all(axis=1)
-        seen = np.where(fits, np.nan_to_num(rhs[:, 0] / np.maximum(rhs[:, -1], 1e-300)), -np.inf)
-        return (0.0, presets[int(np.argmax(seen))]) if fits.any() else (-np.inf, None)
+        rise = np.where(fits, np.nan_to_num(rhs[:, 0] / np.maximum(rhs[:, -1], 1e-300)), -np.inf)
+        return (0.0, presets[int(np.argmax(rise))]) if fits.any() else (-np.inf, None)
     usable = (np.isfinite(lhs) & np.isfinite(rhs) & (lhs > 0) & (rhs > 0)).all(axis=1)
     usable &= (lhs[:, 1] > UNSEEN * rhs[:, 1]) & (lhs[:, 0] > 0)
     if not usable.any():
@@ -411,8 +410,8 @@ def _band(
     reading: Reading, world: RunSetting, shape: Shape, preset: Preset, seed: int, values: Values
 ) -> tuple[Array, Array] | None:
     """Where runs with drawn signs of their noise lie in the first rounds, if the left side is one measure along t."""
-    left: Any = reading.claim["then"][0][1]
-    plain = left[0] == "at" and left[2:] == ["t"] and round_of(reading) == "t"
+    left: Tree = reading.claim["then"][0][1]
+    plain = isinstance(left, list) and left[0] == "at" and left[2:] == ["t"] and round_of(reading) == "t"
     if not plain or shape.flag("noise") != "independent" or shape.flag("sampling") != "all" or reading.uses("T"):
         return None
     short = shape.but(T=min(shape["T"], WALKED // shape["E"]))

@@ -10,11 +10,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, cast
+from typing import cast
 
-from sympy import Symbol
+from sympy import Basic, Symbol
 from sympy.core.function import AppliedUndef
-from sympy.logic.boolalg import And, Boolean, true
+from sympy.logic.boolalg import And, true
 
 from fedaudit.bounds.decide.facts import Instance, sum_empty, sum_next, sum_splits, termwise
 from fedaudit.bounds.formulas.latex_sections import aligned
@@ -106,7 +106,7 @@ class _Writer:
         self,
         statement: Statement,
         known: Mapping[str, Statement],
-        goals: tuple[Any, ...],
+        goals: tuple[Basic, ...],
         outcomes: Mapping[Step | Induction, Decided],
     ) -> None:
         self.glossary, self.known, self.goals, self.outcomes = statement.glossary, known, goals, outcomes
@@ -120,15 +120,15 @@ class _Writer:
                 self.number(step)
         return self.told
 
-    def display(self, claim: Any) -> str:
+    def display(self, claim: Basic) -> str:
         """A line's own formula, long ones over several rows."""
         told = self.formula(claim)
         return aligned(told) if len(told) > LONG else told
 
-    def formula(self, claim: Any) -> str:
+    def formula(self, claim: Basic) -> str:
         return latex_form(claim, self.glossary)
 
-    def inline(self, claim: Any) -> str:
+    def inline(self, claim: Basic) -> str:
         return f"${self.formula(claim)}$"
 
     def number(self, item: Given) -> int:
@@ -161,7 +161,7 @@ class _Writer:
         is_goal = "which is the claim" if step.claim in self.goals else ""
         if isinstance(step, Induction):
             base, onward = self.refs(step.base), self.refs(step.step)
-            over, start = self.inline(step.over), self.formula(step.start)
+            over, start = self.inline(step.over), str(step.start)
             begin = f"the start by {base}" if base else "the start at once"
             next_one = f"the step from {over} by {onward}" if onward else "the step from the line before"
             said = f"by induction over {over} from ${start}$: {begin}, {next_one}"
@@ -172,7 +172,7 @@ class _Writer:
 
     def of_known(self, known: Known) -> str:
         """Why a premise, an instance of a fact or of an induction, or a cited statement holds."""
-        rule: Any = known.rule
+        rule = known.rule
         if known.kind == "shown" and isinstance(rule, Shown):
             said = self.shown(rule)
             return (said if said == known.because else f"{known.because}: {said}") + self.needed(known)
@@ -250,7 +250,7 @@ def _names(statement: Statement, argument: Argument) -> Iterator[WrittenName]:
     stated = {symbol for symbol, _ in used_symbols(statement)}
     named = {item.claim.args[0] for item in items if isinstance(item, Known) and item.rule == NAMED}
     waiting = list(dict.fromkeys(head for item in items for head in _heads(item.claim)))
-    reached, told = set[Any](named), dict[str, WrittenName]()
+    reached, told = set[Basic](named), dict[str, WrittenName]()
     while waiting:
         head = waiting.pop(0)
         if head in reached:
@@ -278,7 +278,7 @@ def _ghost(start: str, rule: str) -> str:
     return f"of the proof alone: ${start}$ when the round begins, then ${rule}$ after every local step"
 
 
-def _meaning(frame: Frame, head: Any, glossary: Glossary) -> tuple[WrittenName, list[Any]] | None:
+def _meaning(frame: Frame, head: Basic, glossary: Glossary) -> tuple[WrittenName, list[Basic]] | None:
     """What a name means in a frame, and what its definition speaks of in turn."""
     for quantity, number in (*frame.names.items(), *frame.method.measures.items()):
         if head_of(quantity) == head:
@@ -291,7 +291,7 @@ def _meaning(frame: Frame, head: Any, glossary: Glossary) -> tuple[WrittenName, 
     return None
 
 
-def _heads(claim: Boolean | Any) -> list[Any]:
+def _heads(claim: Basic) -> list[Basic]:
     """The symbols and quantities of a claim, in an order of their own: sets have none."""
     atoms = {head_of(q) for q in claim.atoms(AppliedUndef)} | set(claim.free_symbols)
     return sorted(atoms, key=str)

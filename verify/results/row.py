@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 from .json_fields import (
     COUNT,
@@ -146,7 +146,7 @@ FACTOR = Codec(_read_factor)
 class DerivedTerm:
     """One term of a bound and the term that it is compared with; `factor` is what the proof gives over the claim."""
 
-    relation: Any = optional(Codec(lambda node: node.raw), None)
+    relation: object = optional(Codec(lambda node: node.raw), None)
     term: str | None = optional(TEXT, None)
     against: str | None = optional(TEXT, None)
     factor: float | str | None = optional(FACTOR, None)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TypeAlias
 
+from fedaudit.problems.runs.compiled_method import Tree
+
 __all__ = [
     "Data",
     "Node",
@@ -20,7 +22,6 @@ __all__ = [
     "words",
 ]
 
-Tree: TypeAlias = "str | int | list[Tree]"  # a number, a name, or an operation and what it is applied to
 Node: TypeAlias = "list[Tree]"
 Data: TypeAlias = "str | int | float | bool | list[Data] | dict[str, Data] | None"  # JSON with trees in it
 

@@ -12,7 +12,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from math import prod
-from typing import Any
 
 import numpy as np
 
@@ -119,7 +118,7 @@ def _again(
     return None if replayed is None else _Seen(_sizes(replayed), replayed.at, replayed.holds)
 
 
-def breaks(claims: Mapping[str, Mapping[str, Any]], replayed: Replayed) -> list[str]:
+def breaks(claims: Mapping[str, Json], replayed: Replayed) -> list[str]:
     """The ids of those claims (siblings in the same setting) that the very same instance refutes, at the same index."""
     return [name for name, claim in claims.items() if _broken(claim, replayed)]
 
@@ -284,7 +283,7 @@ def _said(sizes: Mapping[str, int]) -> str:
     return ", ".join(f"{name} = {size}" for name, size in sizes.items())
 
 
-def _broken(claim: Mapping[str, Any], replayed: Replayed) -> bool:
+def _broken(claim: Json, replayed: Replayed) -> bool:
     instance = needed_names(claim, replayed.instance)
     at = {k: v for k, v in replayed.at.items() if k in claim["for_all"]}
     for number in range(len(claim["then"])):

@@ -124,7 +124,7 @@ def exactly(genes: Sequence[Gene], genome: Mapping[str, Array], row: int, digits
 
 
 def _exactly(gene: Gene, values: Array, digits: int) -> Array:
-    def one(x: Any) -> Fraction:
+    def one(x: float) -> Fraction:
         return rational(float(x), digits, gene.kind)
 
     return np.vectorize(one, otypes=[object])(values) if values.size else np.empty(gene.shape, dtype=object)

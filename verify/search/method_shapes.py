@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from sympy import Le, Symbol
 
 from fedaudit.bounds.language.assumptions import COMMON
@@ -51,7 +49,7 @@ def _shapes(method: Method) -> list[Shape]:
     bound = Symbol("bound", positive=True)
     understood_names = {row["name"] for row in understood(method)}
     at = {r.index: (r.first, r.last) for r in ranges(method, method.glossary, quantity.args) if r is not None}
-    relation: Any = Le(quantity, bound)
+    relation = Le(quantity, bound)
     probe = Statement(
         id=f"{method.id}/probe", kind="inequality", title="", cite="", method=method, glossary=method.glossary,
         let=tuple(Assumption(n, (Symbol(c, positive=True),)) for n, c in PROBE.items() if n in understood_names),

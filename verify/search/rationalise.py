@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
-from typing import Any, cast
+from typing import cast
 
 import numpy as np
 from flint import fmpq
@@ -307,7 +307,7 @@ def _instances(
         yield needed_names(reading.claim, {**instance, "constants": {**instance["constants"], **rounded}})
 
 
-def needed_names(claim: Mapping[str, Any], instance: Json) -> Json:
+def needed_names(claim: Json, instance: Json) -> Json:
     """The instance without constants and parameters that nobody reads, neither the claim nor its world.
 
     The kernel refuses those.

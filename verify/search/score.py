@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial, reduce
-from typing import Any, cast, overload
+from typing import cast, overload
 
 import numpy as np
 
@@ -172,7 +172,7 @@ def compared(reading: Reading, evaluator: Evaluator) -> tuple[Array, ...]:
 
 @lru_cache
 def larger_parts(reading: Reading) -> list[list[Tree]]:
-    """Of every relation, what its larger side is made of: terms of the start, of noise, of heterogeneity.
+    """The parts of every relation's larger side: terms of the start, of noise, of heterogeneity.
 
     Where one of them is far larger than the others, lhs/rhs tends to what it is there, which says nothing of the
     others: each dominates in a region of its own.
@@ -186,7 +186,7 @@ def larger_parts(reading: Reading) -> list[list[Tree]]:
 
 
 def _largest_part(evaluator: Evaluator, parts: Sequence[Tree], place: Array) -> Array:
-    """Of every row (n,) the number of the largest part at its place."""
+    """The number of the largest part (n,) of every row at its place."""
     if len(parts) == 1:
         return np.zeros(len(place), dtype=int)
     shape = evaluator.shape
@@ -199,7 +199,7 @@ def _at_rows(x: Array, place: Array) -> Array:
     return x[np.arange(len(place)), place]
 
 
-def conditions(evaluator: Evaluator, when: list[Any]) -> Array:
+def conditions(evaluator: Evaluator, when: Sequence[tuple[str, Tree, Tree]]) -> Array:
     """Which instances (n,) meet every condition at every index."""
     usable = np.ones(evaluator.table.n, dtype=bool)
     for op, left, right in when:

@@ -19,6 +19,7 @@ from scipy import special as _untyped  # pyright: ignore[reportMissingTypeStubs]
 from fedaudit.bounds.formulas.trees import Arithmetic, Formula, Tree, read
 
 Array = np.ndarray[Any, Any]
+Cut = slice | int | None  # of one axis: a part of it, one entry, or a new axis
 _special = cast("Any", _untyped)
 LARGEST = int(np.finfo(float).max)
 
@@ -183,9 +184,9 @@ def _at(name: str, indices: Sequence[Tree]) -> Formula[Array]:
     return run
 
 
-def _slices(places: Sequence[Array], rank: int) -> tuple[Any, ...] | None:
+def _slices(places: Sequence[Array], rank: int) -> tuple[Cut, ...] | None:
     """The slices that pick the same entries, where every place is fixed or runs along an axis of its own, in order."""
-    key: list[Any] = [slice(None)]
+    key: list[Cut] = [slice(None)]
     for place in places:
         if place.size == 1:
             key.append(int(place.flat[0]))

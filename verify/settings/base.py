@@ -19,6 +19,7 @@ from flint import arb, fmpq
 
 from fedaudit.bounds.formulas.lowering import Lowered
 from fedaudit.bounds.language.knobs import knob_range
+from fedaudit.problems.arrays.array_checks import Array as DeviceArray
 from fedaudit.problems.arrays.backend import namespace
 
 from ..results.tried_sizes import Counts
@@ -304,12 +305,12 @@ def _add(table: Table, name: str, rule: Json) -> Table:
     return Table(table.n, table.scalars, {**table.quantities, name: quantity}, table.counts)
 
 
-def to_backend(backend: str, array: Array) -> Any:
+def to_backend(backend: str, array: Array) -> DeviceArray:
     """An array in the library that the runs use."""
     return array if backend == "numpy" else namespace(backend).asarray(np.ascontiguousarray(array))
 
 
-def to_numpy(array: Any) -> Array:
+def to_numpy(array: DeviceArray) -> Array:
     """Back from whichever library: CuPy's arrays copy themselves to the host, others are read in place."""
     if type(array) is np.ndarray:
         return cast("Array", array)

@@ -92,7 +92,7 @@ def _by_clarabel(problem: Conic) -> tuple[Array, Array] | None:
 
 
 def _by_cvxpy(problem: Conic, solver: str) -> tuple[Array, Array] | None:
-    """The same programme in cvxpy's words; a status that is inaccurate is a proposal too."""
+    """A solution of the programme by a solver that cvxpy knows; a status that is inaccurate is a proposal too."""
     cvxpy = _cvxpy(solver)
     x: Any = cvxpy.Variable(len(problem.cost))
     constraints, at = list[Any](), 0

@@ -8,14 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 
 from fedaudit.problems.data.similarity_graphs import Alteration
 
 from ...search.genome import Gene, Genome
-from ...search.tree_arrays import Quantity, Table
+from ...search.tree_arrays import Array, Quantity, Table
 from ..base import ExactValues, Genes, Json, Reading, Reductions, Setting, Shape, View
 from ..order import assumed_of, exact_number
 from . import network
@@ -23,6 +22,7 @@ from . import network
 FAR = 10**12  # clients that floats look at: what is left of a limit is below the rounding that counts
 QUIET = {"theta": 1.0, "phi": 1.0, "delta": 0.0}  # of a picture
 FALLS = ("0", "1/2", "1", "2")  # powers of 1/n
+Number = Array | Fraction  # of a batch, or exact
 
 
 class NetworkLimit(Setting):
@@ -65,7 +65,7 @@ class NetworkLimit(Setting):
         yield shape, {name: np.array(Fraction(1), dtype=object) for name in genome}
 
 
-def _paths(reading: Reading, shape: Shape, genome: Mapping[str, Any]) -> dict[str, list[tuple[Any, Fraction]]]:
+def _paths(reading: Reading, shape: Shape, genome: Mapping[str, Number]) -> dict[str, list[tuple[Number, Fraction]]]:
     """name -> terms (c, a) of c n^a; rationals pass through."""
     zero, falls = Fraction(0), Fraction(shape.flag("falls"))
     sign = -1 if shape.flag("sign") == "-" else 1

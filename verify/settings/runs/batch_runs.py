@@ -10,12 +10,14 @@ from typing import Any
 
 import numpy as np
 
+from fedaudit.problems.arrays.array_checks import Array as DeviceArray
 from fedaudit.problems.families.regularisers import FAMILIES
 from fedaudit.problems.losses.regularised import Regulariser
 from fedaudit.problems.losses.regularised import minimiser as least
 from fedaudit.problems.runs.interpreter import Setup, run
 from fedaudit.problems.runs.path_bounds import reach
 
+from ...search.claim_trees import Tree
 from ...search.genome import Genome
 from ...search.tree_arrays import Array, Evaluator, Quantity, Table
 from ..base import Reading, Shape, to_backend, to_numpy
@@ -31,18 +33,18 @@ ROUNDING = 1e-13  # of an instance's values: below this a heterogeneity is 0
 Answers = tuple[Array, Array]  # of an oracle that may err: how far it goes, and by how much it misses
 
 
-def measured(reading: Reading, shape: Shape, genome: Genome, known: Table) -> Table:
+def measured(reading: Reading, shape: Shape, genome: Genome, constants: Table) -> Table:
     """Every measure of the runs of a batch, and the constants that these need."""
-    known = with_steps(reading, shape, genome, known)
+    constants = with_steps(reading, shape, genome, constants)
     clients = shape["C"]
     shape = shape.but(C=1, m=1) if shape.one_for_all else shape
-    parts = parts_of(reading, shape, genome, known.scalars)
-    answers = data_points.oracle(reading, shape, genome, known) if requirements.reads_data(reading) else None
-    setup = setup_of(reading, shape, parts, known, oracle=answers)
+    parts = parts_of(reading, shape, genome, constants.scalars)
+    answers = data_points.oracle(reading, shape, genome, constants) if requirements.reads_data(reading) else None
+    setup = setup_of(reading, shape, parts, constants, oracle=answers)
     setup = replace(setup, until=requirements.until(reading, dict(shape.counts)))
     measures = {name: to_numpy(values) for name, values in run(reading.claim["method"], setup).items()}
-    quantities, scalars = {**known.quantities, "p": Quantity(parts.p, (1,))}, dict(known.scalars)
-    bounded = np.ones(known.n, dtype=bool)
+    quantities, scalars = {**constants.quantities, "p": Quantity(parts.p, (1,))}, dict(constants.scalars)
+    bounded = np.ones(constants.n, dtype=bool)
     if requirements.has(reading, "lower_bounded"):
         bounded = np.isfinite(to_numpy(setup.w_star)).all(axis=1)
     for name, values in measures.items():
@@ -61,7 +63,7 @@ def measured(reading: Reading, shape: Shape, genome: Genome, known: Table) -> Ta
     if inexact := requirements.argument(reading, "inexact"):
         scalars[inexact] = reduce(np.maximum, (to_numpy(gap) for gap in setup.gaps), 0 * parts.high)
     if gap := requirements.arguments(reading, "meta_gap"):
-        alpha = to_backend(reading.backend, known.scalars[gap[1]])
+        alpha = to_backend(reading.backend, constants.scalars[gap[1]])
         scalars[gap[0]] = to_numpy(setup.problem.meta_gap(setup.start, alpha))
     far = np.maximum(np.abs(parts.w0).max(axis=1), np.abs(parts.loss["c"]).max(axis=(1, 2)))
     W = np.where(far > 0, far, 1.0)
@@ -70,7 +72,7 @@ def measured(reading: Reading, shape: Shape, genome: Genome, known: Table) -> Ta
         curvatures(reading, genome)[1] * W**2 + steep * W,
         W * (LENGTH if requirements.reads(reading, "norm") else 1),
     )
-    return with_bounds(reading, Table(known.n, scalars, quantities, known.counts, scale))
+    return with_bounds(reading, Table(constants.n, scalars, quantities, constants.counts, scale))
 
 
 def at_rest(reading: Reading, shape: Shape, genome: Genome) -> Genome:
@@ -92,13 +94,13 @@ def at_rest(reading: Reading, shape: Shape, genome: Genome) -> Genome:
     return {**genome, "start": np.where(np.isfinite(rest), rest, genome["start"])}
 
 
-def with_steps(reading: Reading, shape: Shape, genome: Genome, known: Table) -> Table:
+def with_steps(reading: Reading, shape: Shape, genome: Genome, constants: Table) -> Table:
     """Step sizes that neither the statement nor its sweep gives, and those of the round before."""
     free, before = requirements.free_steps(reading), reading.claim["method"].get("before", {})
     if not free and not before:
-        return known
+        return constants
     F, W = curvatures(reading, genome)[1] * genome["scale"] ** 2, genome["scale"]
-    quantities = dict(known.quantities)
+    quantities = dict(constants.quantities)
     for name, arity in free.items():
         f, w = reading.lowered.scales.get(name, (0.0, 0.0))
         unit = (power(F, f) * power(W, w)).reshape((-1,) + (1,) * arity)
@@ -106,21 +108,21 @@ def with_steps(reading: Reading, shape: Shape, genome: Genome, known: Table) -> 
     for name, now in before.items():
         steps = quantities[now].values
         quantities[name] = Quantity(np.concatenate([0 * steps[:, :1], steps[:, :-1]], axis=1), (0,))
-    return Table(known.n, known.scalars, quantities, known.counts)
+    return Table(constants.n, constants.scalars, quantities, constants.counts)
 
 
 def setup_of(
     reading: Reading,
     shape: Shape,
     parts: Parts,
-    known: Table,
+    constants: Table,
     signs: Array | None = None,
     oracle: Answers | None = None,
 ) -> Setup:
     """How a batch is run: with listed outcomes, or with these signs of its noise (runs, n, T, E, C)."""
     backend, noise = reading.backend, noise_of(shape)
 
-    def on(x: Array) -> Any:
+    def on(x: Array) -> DeviceArray:
         return to_backend(backend, x)
 
     box = family_of(shape).box(parts.loss)
@@ -133,7 +135,7 @@ def setup_of(
     return Setup(
         problem,
         on(parts.w0),
-        _scalars(known, shape, backend, reading.claim["method"].get("counts_from", 0)),
+        _scalars(constants, shape, backend, reading.claim["method"].get("counts_from", 0)),
         shape["E"],
         shape["T"],
         v=None if noise.law.silent else on(parts.v),
@@ -156,12 +158,12 @@ def setup_of(
     )
 
 
-def on_problem(reading: Reading, shape: Shape, problem: Any, start: Array, known: Table) -> Table:
+def on_problem(reading: Reading, shape: Shape, problem: Any, start: Array, constants: Table) -> Table:
     """One run without noise on a problem of any kind, in NumPy: what it measures, and the constants that it needs."""
     method = reading.claim["method"]
-    scalar = _scalars(known, shape, "numpy", method.get("counts_from", 0))
+    scalar = _scalars(constants, shape, "numpy", method.get("counts_from", 0))
     setup = Setup(problem, start, scalar, shape["E"], shape["T"], w_star=problem.minimiser())
-    quantities, scalars = {**known.quantities, "p": Quantity(problem.p, (1,))}, dict(known.scalars)
+    quantities, scalars = {**constants.quantities, "p": Quantity(problem.p, (1,))}, dict(constants.scalars)
     for name, values in run(method, setup).items():
         place = starts(reading, name, shape["T"])
         if place:
@@ -170,10 +172,10 @@ def on_problem(reading: Reading, shape: Shape, problem: Any, start: Array, known
             scalars[name] = values
     if reading.uses("Gamma"):
         scalars["Gamma"] = problem.heterogeneity()
-    return with_bounds(reading, Table(known.n, scalars, quantities, known.counts))
+    return with_bounds(reading, Table(constants.n, scalars, quantities, constants.counts))
 
 
-def _scalars(table: Table, shape: Shape, backend: str, first: int) -> Callable[[Any], Any]:
+def _scalars(table: Table, shape: Shape, backend: str, first: int) -> Callable[[Tree], DeviceArray]:
     """Scalar factors of the rules, in all rounds and local steps."""
     last = first + (0 if shape.brief else shape["T"] - 1)
     steps = 1 if shape.follows_moments else shape["E"]
@@ -237,44 +239,44 @@ def inside(values: Array, domain: str) -> Array:
 
 
 def sampled_setup(
-    reading: Reading, shape: Shape, genome: Genome, known: Table, runs: int, rng: np.random.Generator
+    reading: Reading, shape: Shape, genome: Genome, constants: Table, runs: int, rng: np.random.Generator
 ) -> tuple[Parts, Setup]:
     """The parts of a batch, and how it is run with drawn signs of its noise."""
-    parts = parts_of(reading, shape, genome, known.scalars)
-    signs = rng.choice([-1.0, 1.0], (runs, known.n, shape["T"], shape["E"], shape["C"]))
-    return parts, setup_of(reading, shape, parts, known, signs)
+    parts = parts_of(reading, shape, genome, constants.scalars)
+    signs = rng.choice([-1.0, 1.0], (runs, constants.n, shape["T"], shape["E"], shape["C"]))
+    return parts, setup_of(reading, shape, parts, constants, signs)
 
 
 def sampled_values(
-    reading: Reading, shape: Shape, genome: Genome, known: Table, runs: int, rng: np.random.Generator
+    reading: Reading, shape: Shape, genome: Genome, constants: Table, runs: int, rng: np.random.Generator
 ) -> tuple[Array, Array, Table]:
     """Sampled values of the left side, and bounds on what constants are measured from that hold on every path."""
-    known = with_steps(reading, shape, genome, known)
-    parts, setup = sampled_setup(reading, shape, genome, known, runs, rng)
+    constants = with_steps(reading, shape, genome, constants)
+    parts, setup = sampled_setup(reading, shape, genome, constants, runs, rng)
     method = reading.claim["method"]
     low, high = (to_backend(reading.backend, x) for x in curvatures(reading, genome))
     farthest = {name: to_numpy(x) for name, x in reach(method, setup, low, high).items()}
     only = {**method, "measures": {k: m for k, m in method["measures"].items() if "k" not in m["at"]}}
     values = {name: to_numpy(x) for name, x in run(only, setup).items()}
-    quantities = {**known.quantities, "p": Quantity(parts.p, (1,))}
+    quantities = {**constants.quantities, "p": Quantity(parts.p, (1,))}
     for name, bound in farthest.items():  # before the first round nothing is random
         start = starts(reading, name, shape["T"])
         first = np.broadcast_to(values[name][:, :1, ..., 0], bound.shape) if name in values else bound
         quantities[name] = Quantity(first, start)
-    scalars = dict(known.scalars)
+    scalars = dict(constants.scalars)
     if reading.uses("Gamma"):
         scalars["Gamma"] = to_numpy(setup.problem.heterogeneity())
-    table = Table(known.n, scalars, quantities, known.counts)
+    table = Table(constants.n, scalars, quantities, constants.counts)
     table = with_bounds(reading, table)
     left = reading.claim["then"][0][1][1]
     return values[left], farthest[left], table
 
 
 def followed(
-    reading: Reading, shape: Shape, genome: Genome, known: Table, runs: int, rng: np.random.Generator
+    reading: Reading, shape: Shape, genome: Genome, constants: Table, runs: int, rng: np.random.Generator
 ) -> Array:
     """Sampled values of the left side alone."""
-    known = with_steps(reading, shape, genome, known)
-    _, setup = sampled_setup(reading, shape, genome, known, runs, rng)
+    constants = with_steps(reading, shape, genome, constants)
+    _, setup = sampled_setup(reading, shape, genome, constants, runs, rng)
     method, left = reading.claim["method"], reading.claim["then"][0][1][1]
     return to_numpy(run({**method, "measures": {left: method["measures"][left]}}, setup)[left])

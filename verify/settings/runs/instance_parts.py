@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import reduce
-from typing import Any
 
 import numpy as np
 
@@ -202,6 +201,6 @@ def regulariser_of(shape: Shape, genome: Genes, high: Array) -> dict[str, Array]
     return family.parts(genome, high * genome["scale"], high)
 
 
-def power(x: Any, power: float) -> Any:
+def power(x: Array, power: float) -> Array:
     whole = int(power)
     return x**whole if whole == power else x**power

@@ -287,9 +287,15 @@ def test_siblings_are_other_readings_and_not_repairs() -> None:
     assert set(_siblings(statement("benmansour/cor4"))) == set()
 
 
-@pytest.mark.parametrize("identifier", some(["benmansour/eq13", "benmansour/lem2~iterates"], 2, "one search each"))
+@pytest.mark.parametrize(
+    "identifier", some(["benmansour/eq13~likely", "benmansour/lem2~iterates"], 2, "one search each")
+)
 @slow("a search, and its replays in the other reading")
 def test_a_counterexample_breaks_the_other_reading_too_and_says_so(identifier: str) -> None:
+    """Of the readings that claim less: what breaks them breaks the other one, which claims more on the same problem.
+
+    The other way round is luck: of eq13 a search ends with a few counterexamples, and with seed 0 all spare ~likely.
+    """
     row = hunt(statement(identifier), seed=0, effort=EFFORT).row()
     (other,) = _siblings(statement(identifier))
     assert row["breaks_too"] == [other]

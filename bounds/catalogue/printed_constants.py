@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
-from sympy import Basic, Expr, Indexed, Rational, Tuple
+from sympy import Basic, Dict, Expr, Indexed, Rational, Tuple
 from sympy.core.function import AppliedUndef
 from sympy.core.relational import Relational
 
 from ..language.statement import Statement
 
-Field: TypeAlias = Mapping[Expr, Expr] | tuple[Basic, ...] | Basic  # of a statement that has formulas
+Field: TypeAlias = Dict | tuple[Basic, ...] | Basic  # of a statement that has formulas
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +35,7 @@ def constants(statement: Statement, fields: Sequence[str] = ("then", "where", "c
     for name in fields:
         value: Field = getattr(statement, name)
         parts: Iterable[tuple[Expr | int, Basic]] = (
-            value.items() if isinstance(value, Mapping) else enumerate(value if isinstance(value, tuple) else (value,))
+            value.items() if isinstance(value, Dict) else enumerate(value if isinstance(value, tuple) else (value,))
         )
         for key, expr in parts:
             constants += [Constant(name, key, path, number, inside) for path, number, inside in _numbers(expr, expr)]
@@ -85,7 +85,7 @@ def mutate(statement: Statement, constant: Constant, factor: Rational, *, evalua
     def put(expr: Basic) -> Basic:
         return _put(expr, constant.path, changed, evaluate)
 
-    if isinstance(value, Mapping):
+    if isinstance(value, Dict):
         mutant: object = {k: put(v) if k == constant.key else v for k, v in value.items()}
     elif isinstance(value, tuple):
         mutant = tuple(put(v) if n == constant.key else v for n, v in enumerate(value))

@@ -34,7 +34,7 @@
     const wanted = new Set(boxes.filter((b) => b.checked).map((b) => b.value));
     let count = 0;
     for (const row of rows) {
-      const said = `${row.textContent} ${row.dataset.find}`.toLowerCase(); // Greek letters by their names too
+      const said = `${row.textContent} ${row.dataset.find || ""}`.toLowerCase(); // Greek letters by their names too
       row.hidden = !(wanted.has(row.dataset.verdict) && (!paper.value || row.dataset.paper === paper.value) &&
         (!repair?.value || row.dataset.repair === repair.value) &&
         words.every((w) => said.includes(w)));

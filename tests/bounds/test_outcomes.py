@@ -31,6 +31,7 @@ SUBJECTS = {  # modules whose subject is text, and what text it is
     "verify/proposals/atom_trees.py": "a formula in the notation of proof files: it is a parser",
     "verify/worst/solvers.py": "what solvers say, whose types optional packages keep to themselves",
     "figures/pages/paper_cards.py": "the first paragraph of a paper's docstring",
+    "figures/style/look.py": "titles and captions, which it breaks into lines",
     "figures/words/letters.py": "formulas for people, put together",
     "front/cli.py": "what a person typed",
     "front/option_values.py": "what a person typed",

@@ -279,7 +279,7 @@ def test_logistic_clients_meet_the_theorem_that_allows_them() -> None:
     assert (made.logistic.lhs <= made.logistic.rhs).all()
     assert made.logistic.lhs[-1] < 1e-2 * made.logistic.lhs[0]
     figure = draw(made)
-    assert "logistic losses with a ridge" in figure.get_supxlabel()
+    assert "logistic losses with a ridge" in " ".join(figure.get_supxlabel().split())
     assert "logistic clients" in [line.get_label() for line in figure.axes[1].lines]
     other = curves(statement("zhang/thm3.6"), 0, {})  # with a regulariser
     assert isinstance(other, Rate)

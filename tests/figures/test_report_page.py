@@ -24,7 +24,7 @@ from fedaudit.verify.results.audit_json import parse
 VERDICTS = ("survived", "proved", "undecided")
 CERTIFICATE = {
     "format": "fedaudit-certificate/1",
-    "statement": "buttaci/lem4.2",
+    "statement": "buttaci/lem4.2~any-weights",
     "claim": {},
     "dropped": ["nonnegative_weights"],
     "instance": {"C": 2, "p": ["1/2", "1/2"], "clients": [{"kind": "quadratic", "A": [["22/7"]], "b": ["1"]}]},
@@ -211,13 +211,13 @@ def test_a_counterexample_is_shown_by_its_numbers(leaves):
         "t = 4",
         "nonnegative_weights",
         "<b>breaks</b>",
-        "certificates/buttaci-lem4.2.json",
+        "certificates/buttaci-lem4.2~any-weights.json",
     ):
-        assert said in leaves["buttaci/lem4.2"]
+        assert said in leaves[CERTIFICATE["statement"]]
 
 
 def test_derivation_steps_say_how_they_were_decided(leaves):
-    leaf = leaves["buttaci/lem4.2"]
+    leaf = leaves[CERTIFICATE["statement"]]
     assert "gamma(t) &lt;= 1/(2*L)" in leaf
     assert "proved by z3; because choose; printed [(B.3)]" in leaf
     assert "proved by z3; because step 1; printed [(B.3)]" in leaf

@@ -18,6 +18,7 @@ SCAFFOLD = Stated(
         client={y: x, c_i: 0, c_old: 0},
         begin={y: x},
         local={y: y - gamma(t) * (noisy(grad(y)) - c_i + c)},
+        # Both rules read the values before this phase, so that c_old becomes the c_i of the round before.
         end={c_i: c_i - c + (x - y) / (E * gamma(t)), c_old: c_i},
         update={
             x: x + eta_g * mean(y - x, over="sampled"),
@@ -42,6 +43,7 @@ FEDDYN = Stated(
         begin={D.y: D.x},
         local={D.y: D.y - D.gamma(D.t) * (noisy(grad(D.y)) - g_i + alpha * (D.y - D.x))},
         end={g_i: g_i - alpha * (D.y - D.x)},
+        # Rules read the values before their phase, so that the new h, which the model takes, is written out again.
         update={h: h_next, D.x: mean(D.y, over="sampled") - (1 / alpha) * h_next},
     ),
     sampling="uniform",

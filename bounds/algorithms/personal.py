@@ -71,6 +71,7 @@ FEDDR = Stated(
         server={D.x: start},
         client={D.y: D.x, u: D.x, z: D.x},
         end={u: u_next, z: oracle(u_next, eta_d), D.y: 2 * oracle(u_next, eta_d) - u_next},
+        # Over all clients: one that was not drawn counts with what it sent last.
         update={D.x: shrunk(mean(D.y, over="all"), eta_d * kappa)},
     ),
     sampling="uniform",

@@ -106,6 +106,7 @@ def _golden(cost: Callable[[Fraction], float]) -> Fraction:
             a, c, left = c, d, right
             d = a + GOLDEN * (b - a)
             right = at(d)
+    # With the grid's point: where a condition cuts the bound off, the section may have left it.
     nearest = min((Fraction(math.exp(u)) for u in (a, c, d, b, grid[best])), key=cost)
     return _short(nearest, cost)
 

@@ -374,6 +374,7 @@ def plan(statement: Statement) -> Plan:
     symbols |= {s for a in (*statement.let, *statement.implicit) for s in a.args}
     inside = {v for e in exprs for s in e.atoms(Sum) for v in s.variables}
     outside = {s for e in exprs for s in e.free_symbols}
+    # Nobody gives a value to the index of a sum, unless the same symbol stands outside too.
     domains = {s.name: domain_of(s) for s in symbols if s not in inside or s in outside}
     domains |= {name_of(k): domain_of(k) for k in (*statement.where, *statement.choose)}
     for quantity in (q for e in exprs for q in e.atoms(AppliedUndef, Indexed)):

@@ -247,6 +247,7 @@ class _Fresh(SourceFileLoader):
     """Reads a file as it is now: Python's cache of compiled files tells versions apart by second and size alone."""
 
     def path_stats(self, path: str) -> Mapping[str, Any]:
+        # The loader takes this error as a sign that there is no compiled file, and reads the source.
         raise OSError("no cache")
 
 

@@ -49,6 +49,7 @@ def _numbers(
         if expr not in (-1, 0):
             yield path, expr, inside
         return
+    # The 0 of gap(0) and the ends of a sum are places, and no constants.
     if isinstance(expr, Indexed | AppliedUndef | Tuple):
         return
     for n, part in enumerate(expr.args):

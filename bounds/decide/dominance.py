@@ -179,6 +179,7 @@ class Exponents:
         negative = [a for a in expr.args if a.as_coeff_Mul()[0] < 0]
         if not negative:
             return reduce(_greater, (self.of(arg) for arg in expr.args))
+        # A positive difference of fixed parameters is a constant factor of O.
         if not expr.free_symbols - self.fixed and self._proved(Gt, expr):
             return z3.RealVal(0, ctx=self.context)
         factored = _factored(expr)

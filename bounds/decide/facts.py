@@ -148,6 +148,7 @@ bernoulli = Fact(
     then=lambda x, n: Ge((1 + x) ** n, 1 + n * x),
     proof=lambda x, n: (Induction(Ge((1 + x) ** n, 1 + n * x), n),),
 )
+# Equations about powers are not evaluated: sympy would turn both sides into one expression, and nothing be left.
 power_product = Fact(
     "power_product",
     "(x y)^n = x^n y^n",

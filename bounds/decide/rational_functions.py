@@ -47,6 +47,7 @@ class _Ring:
 
 @lru_cache(maxsize=4096)
 def _ring(symbols: frozenset[Expr]) -> _Ring:
+    # sympy's own order of the symbols, which decides the signs that `cancel` would give.
     ordered = tuple(Poly(Add(*symbols)).gens)
     context = fmpz_mpoly_ctx.get([f"x{n}" for n in range(len(ordered))], "lex")
     return _Ring(ordered, context, dict(zip(ordered, context.gens(), strict=True)))
@@ -131,7 +132,7 @@ def cancelled(expr: Expr) -> Expr:
 
 
 def over_common(expr: Expr) -> tuple[Expr, Expr]:
-    """Numerator and denominator in lowest terms. Of positive symbols that multiply the whole numerator it is freed:
+    """Numerator and denominator in lowest terms. Positive symbols that multiply the whole numerator are left out, for
     they do not change its sign.
     """
     try:

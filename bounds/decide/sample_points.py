@@ -233,12 +233,14 @@ def _place(domain: _Domain, raw: fmpq, bounds: Sequence[_Bound], values: Values)
     if low is not None and high is not None:
         if low > high or (low == high and (low_strict or high_strict)):
             return None
+        # A small whole draw picks one of `SHARES`; a draw r > 0 of another kind stands for the share r/(1 + r).
         share = raw / (1 + raw) if raw.q != 1 or raw > len(SHARES) else SHARES[int(raw) % len(SHARES)]
         share = abs(share)
         if (high_strict and share == 1) or (low_strict and share == 0):
             share = fmpq(1, 2)
         value = low if low == high else low + (high - low) * share
     elif low is not None:
+        # A small draw stands for the end itself, where claims are tight.
         value = low if raw in (1, 2) and not low_strict else low + (abs(low) or 1) * (abs(raw) or 1)
     elif high is not None:
         value = high if raw in (0, 1, 2) and not high_strict else high - (abs(high) or 1) * (abs(raw) or 1)
@@ -334,8 +336,10 @@ def _readings(
         yield left, "eq" if isinstance(condition, Eq) else "hi", strict, right
     if right in variables:
         yield right, "eq" if isinstance(condition, Eq) else "lo", strict, left
+    # A swept parameter follows its knobs: its equation is not solved for one of them.
     if condition.lhs in swept:
         return
+    # `Poly` takes symbols alone, so that quantities such as gap(t) get a name.
     names = {q: Symbol(f"q{n}", **_assumptions(q)) for n, q in enumerate(variables)}
     difference = (right - left).xreplace(names)
     back = {s: q for q, s in names.items()}

@@ -107,6 +107,7 @@ class Abstraction:
     def _order(self, formula: Le | Lt) -> Boolean:
         left, right = _expr(formula.lhs), _expr(formula.rhs)
         for side, smaller in ((left, True), (right, False)):
+            # Written as relations here; as a fresh real it would make the table inexact, and no model a counterexample.
             if isinstance(side, Min | Max):
                 parts = [formula.func(p, right) if smaller else formula.func(left, p) for p in side.args]
                 combine = And if isinstance(side, Max) == smaller else Or
@@ -179,6 +180,7 @@ class Abstraction:
         argument = _expr(expr.args[0])
         if argument.is_Integer:
             return self.term(E) ** argument
+        # e^(-x) is 1/e^x, so that the two share one atom.
         if argument.could_extract_minus_sign():
             return 1 / self._exp(exp(-argument))
         self.term(argument)  # its own obligations
@@ -194,6 +196,7 @@ class Abstraction:
         if body is S.One and full:
             return self.term(factor) * self.term(high - low + 1)
         key = uniform(Sum(body, (index, low, high)))
+        # A sum of known terms has one value; a sum of unknown terms may have any that its sign allows.
         if not expr.atoms(AppliedUndef, Indexed):
             self.inexact = True
         return self.term(factor) * self._atom(key, lambda s: [Le(0, s)] if full and body.is_nonnegative else [])
@@ -222,6 +225,7 @@ class Abstraction:
                 product *= self._real_power(base, power)
                 continue
             shift = self._shift.get((cancelled(base), unit), 0) if multiple > 0 else 0
+            # 0**n has a value for n >= 0 alone.
             if multiple < 0 or (unit + shift).is_nonnegative is not True:
                 self._require(Or(Ne(self.term(base), 0), Le(0, self.term(unit + shift))))
             if multiple < 0:
@@ -247,6 +251,7 @@ class Abstraction:
         key = (base, unit)
         if key not in self.powers and (cancelled(1 / base), unit) in self.powers:
             self._require(Ne(base, 0))
+            # Asked for the claim even if only a condition speaks of 1/x, for obligations of conditions are not asked.
             self.always.append(Ne(base, 0))
             return 1 / self.powers[cancelled(1 / base), unit]
         if key not in self.powers:
@@ -296,7 +301,7 @@ def uniform(formula: Basic) -> Any:
 
 
 def exponent(power: Expr) -> tuple[Expr | None, Rational, Rational]:
-    """n, k, c with power = k n + c, n primitive; n is None for a number."""
+    """n, k, c with power = k n + c and a primitive n; n is None for a number, and where k or c is not rational."""
     constant, rest = expand(power).as_coeff_Add()
     if rest is S.Zero:
         return None, Rational(0), cast("Rational", constant)

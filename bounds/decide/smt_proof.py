@@ -50,6 +50,7 @@ class Proof:
         self.table = Abstraction()
         self.table.read([claim, *given])
         self.claim = self.table.boolean(claim)
+        # Of the claim alone: a condition without a value does not hold, so that nothing has to be shown there.
         self._claim_obligations = list(self.table.obligations)
         self.given = [self.table.boolean(g) for g in given]
         self._claim_obligations += self.table.always
@@ -67,7 +68,7 @@ class Proof:
         return vanishes(self.claim.lhs - self.claim.rhs) and self._defined()
 
     def plain(self) -> bool:
-        """Whether it holds wherever it is defined because no term of its difference is negative."""
+        """Whether the claim holds wherever it is defined because no term of the difference of its sides is negative."""
         if not isinstance(self.claim, Le):
             return False
         numerator, denominator = _cleared(self.claim)
@@ -75,7 +76,7 @@ class Proof:
         return never_negative(denominator, least) and never_negative(numerator, least)
 
     def _least(self, symbols: Iterable[Symbol]) -> dict[Expr, Expr]:
-        """The least value of those that are not negative: 0, 1 of a count, or another one that a condition names."""
+        """The least value of each symbol that is not negative: 0, 1 for a count, or another symbol by a condition."""
         least: dict[Expr, Expr] = {
             s: Integer(1 if s.is_integer and s.is_positive else 0) for s in symbols if s.is_nonnegative
         }
@@ -107,6 +108,7 @@ class Proof:
         import z3
 
         negation = self._encode(Not(self.claim))
+        # Of the engines, never of the arithmetic that is asked first: its model may be another counterexample.
         asked = (self._engines(negation, rlimit) for rlimit in (SIDE_RLIMIT, RLIMIT))
         solver = next((solver for outcome, solver in asked if outcome == "sat"), None)
         if solver is None:
@@ -138,10 +140,12 @@ class Proof:
         import z3
 
         self._started = True
+        # A context of its own, so that an answer does not depend on what z3 was asked before.
         self._context = z3.Context()
         self._arithmetic = z3.Tactic("qfnra-nlsat", ctx=self._context)
         self._base: list[z3.BoolRef] = []
         for formula in [*self.table.axioms, *self.given, self.claim]:
+            # Sets have no order, and what z3 finds within its limit of work depends on the order of the variables.
             for symbol in sorted(formula.free_symbols, key=lambda s: s.sort_key()):
                 self._variable(symbol)
         waiting = [*self.table.axioms, *self.given]
@@ -154,6 +158,7 @@ class Proof:
                 else:
                     self._base.append(encoded)
             waiting = late
+        # Not below Not or Implies: there an assumption that says nothing at a zero denominator would say too much.
         self._base += [self._encode(formula, assumed=True) for formula in waiting if not formula.atoms(Not, Implies)]
         if not self.bare:
             self._powers()
@@ -182,12 +187,12 @@ class Proof:
         return encoded is not None and self._check(encoded, SIDE_RLIMIT) == "unsat"
 
     def _check(self, formula: z3.BoolRef, rlimit: int) -> str:
-        """Asked of z3's arithmetic alone first: that mostly suffices, and the other engines take longer to set up."""
+        """z3's answer: of its arithmetic alone, which mostly suffices, or of its engines, which are slower to set up."""
         outcome = self._asked(self._arithmetic.solver(), formula, FIRST_RLIMIT)
         return self._engines(formula, rlimit)[0] if outcome == "unknown" else outcome
 
     def _engines(self, formula: z3.BoolRef, rlimit: int) -> tuple[str, z3.Solver | None]:
-        """The first answer of one of them, and the solver that has the model of a "sat"."""
+        """The first answer that an engine of `LOGICS` has, and its solver, which has the model of a "sat"."""
         import z3
 
         for logic in LOGICS:

@@ -54,6 +54,7 @@ def violation(
     sides = [compiled(side, arguments) for side in ((claim.lts, claim.gts) if ordered else (claim,))]
     clearly = _clearly(claim, arguments)
     fails, nearly = _Checked(claim, given, arguments), _Nearly(given, arguments)
+    # The claim's own text is the seed, so that the same question draws the same points in every run.
     for values in sampler.draws(str(claim)[:200], count):
         try:
             floats = [float(v) for v in values]
@@ -98,7 +99,7 @@ def _alike(arguments: Sequence[Basic]) -> tuple[tuple[Basic, ...], Callable[[Any
 
 
 class _Nearly:
-    """Whether the conditions hold, equations among them up to rounding: a sampled point meets no irrational one."""
+    """Whether the conditions hold, equations up to rounding, because no rational point meets an irrational equation."""
 
     def __init__(self, given: Sequence[Boolean], arguments: Sequence[Basic]) -> None:
         self._given, self._arguments = given, arguments

@@ -110,7 +110,7 @@ class Printer:
                 return template.format(*vectors, *scalars) if op in AROUND else template.format(", ".join(vectors))
 
     def closed(self, x: Vector) -> str:
-        """A term behind which another one comes: a sum over clients must not run into that."""
+        """A term that another one follows, in brackets where its sum over clients would run into that one."""
         sums = (*BEFORE, "weighted")
         if x.op == "*" and x.args[1].op in sums:
             return self.multiple(x.args[0], self.closed(x.args[1]))
@@ -215,6 +215,7 @@ def algorithm(method: Method, *, as_latex: bool = False) -> list[str]:
     ]
     phases = {3: method.begin, 4: method.local, 5: method.local, 6: method.end, 7: method.update}
     indent = INDENT["latex" if as_latex else "text"]
+    # The line of the clients stays without a rule of its own, for their local steps are indented below it.
     kept = [step for n, step in enumerate(steps) if phases.get(n, True) or n == 3]
     return [indent * depth + (printer.word(word) if word else "") + rules for depth, word, rules in kept]
 

@@ -184,6 +184,7 @@ def _total(term: Callable[[Number], Number], low: Number, high: Number) -> Numbe
     # Exact sums of unlike fractions grow with every term, so that they end earlier than floating ones.
     if abs(last - first) > (LONGEST_EXACT_SUM if isinstance(low, fmpq) else LONGEST_SUM):
         raise _NotRational
+    # The number 1 in the arithmetic of the ends: float, fraction or ball.
     one = low - low + 1
     if last < first - 1:  # Karr's convention, which is sympy's
         return -sum((term(one * n) for n in range(last + 1, first)), 0 * one)
@@ -260,6 +261,7 @@ def _scalars(numbers: Numbers) -> Arithmetic[Number]:
         first, last, term = (read(part, arithmetic) for part in (low, high, body))
 
         def run(values: Sequence[Number]) -> Number:
+            # The index stands behind all values, where `_placed` has numbered it.
             inner = [*values, None]
 
             def at_one(n: Number) -> Number:

@@ -79,6 +79,7 @@ class Scope:
         if rule is None or rule.index:
             raise Missing(name)
         value = rule.value(self)
+        # Kept outside of sums alone: inside, the value may depend on the index.
         if not self.bound:
             self.computed[name] = value
         return value
@@ -153,6 +154,7 @@ def _power(base: Number, exponent: Number) -> Number:
             raise Undefined("a division by 0")
         if base < 0 and exponent.q != 1:
             raise Undefined("a root of a negative number")
+        # The root of a square stays rational, so that a bound with sqrt(4) is exact.
         if exponent.q == 2 and (root := _root(base)) is not None:
             base, exponent = root, exponent * 2
         size = max(base.p.bit_length(), base.q.bit_length())

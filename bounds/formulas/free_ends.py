@@ -38,6 +38,7 @@ def _free(statement: Statement, method: Method, condition: Basic) -> set[Symbol]
     """Symbols of a condition that nothing else determines."""
     determined = {*statement.sweep, *statement.choose, *statement.where, *statement.for_all}
     determined |= {arg for a in (*statement.let, *statement.implicit) for arg in a.args}
+    # Every run measures Gamma and has weights p, whatever its method declares.
     reserved = {*_names(method), "Gamma", "p"}
     symbols = {s for s in condition.free_symbols if isinstance(s, Symbol) and s in statement.glossary}
     return {s for s in symbols - determined if s.is_positive and not s.is_integer and s.name not in reserved}

@@ -18,6 +18,7 @@ ENVIRONMENTS = {  # what a statement is called, by the beginning of its label
     "thm": "theorem", "cor": "corollary", "prop": "proposition", "lem": "lemma", "rem": "remark", "def": "definition",
     "asm": "assumption", "fact": "fact", "eq": "display",
 }  # fmt: skip
+# hypertexnames=false: environments carry the paper's numbers, of which a document may have one several times.
 PREAMBLE = (
     r"""\documentclass[11pt]{article}
 \usepackage[utf8]{inputenc}

@@ -100,9 +100,10 @@ def symbol_table(statements: Iterable[Statement]) -> str:
 
 
 def _named(symbol: Basic, statement: Statement) -> str:
-    """A symbol; of a quantity its template without indices."""
+    """A symbol as LaTeX; a quantity as its template, with dots for the indices."""
     template = statement.glossary[symbol].latex
     if "{0}" in template:
+        # No template has more indices than nine, and `format` ignores the dots that are left.
         return template.format(*(r"\cdot" for _ in range(9)))
     return template or latex_form(Symbol(str(symbol)), statement.glossary)
 

@@ -78,6 +78,7 @@ def tree(expr: Basic, names: Mapping[Basic, str] = NO_NAMES) -> Tree:
     if isinstance(expr, Sum):
         bound = {limit[0] for limit in expr.limits}
         body = tree(expr.function, {q: name for q, name in names.items() if q not in bound})
+        # sympy's first limit is the innermost sum.
         for variable, low, high in expr.limits:
             body = ["sum", variable.name, tree(low, names), tree(high, names), body]
         return body
@@ -146,6 +147,7 @@ def lower(statement: Statement, inputs: Inputs) -> Lowered:
     def assumption(a: Assumption) -> list[str]:
         return [a.name, *(s.name for s in a.args)]
 
+    # A sweep that somebody wrote goes before one that the conditions give.
     drawn = {**swept_below_ends(statement), **statement.sweep}
     exprs: list[Basic] = [written(statement, r) for r in (*statement.relations, *statement.when)]
     exprs += [written(statement, v) for v in (*statement.choose.values(), *drawn.values())]
@@ -163,6 +165,7 @@ def lower(statement: Statement, inputs: Inputs) -> Lowered:
         "when": [lowered(c) for c in statement.when],
         "for_all": {v.name: [lowered(r[0]), lowered(r[1])] for v, r in statement.for_all.items()},
         "then": [lowered(r) for r in statement.relations],
+        # Not the choices, which `_domains` reads with their own indices, nor what is drawn, which no claim reads.
         "domains": _domains(
             statement, [*exprs[: len(statement.relations) + len(statement.when)]], inputs(statement.setting)
         ),
@@ -225,7 +228,7 @@ def _scales(statement: Statement, domains: Mapping[str, str]) -> dict[str, tuple
 
 
 def _compares_with_start(relation: Expr) -> bool:
-    """E.g. gap(t) <= ... gap(0) ...: at t = 0 both sides are the same quantity."""
+    """Whether its right side reads the left one at 0: of gap(t) <= ... gap(0) ... both are the same at t = 0."""
     left, right = relation.args[0], relation.args[1]
     heads = {f.func for f in left.atoms(AppliedUndef)}
     return any(f.func in heads and f.args[0] == 0 for f in right.atoms(AppliedUndef))

@@ -207,6 +207,7 @@ ASSUMPTIONS: dict[str, RunAssumption] = {
     ),
     "with_replacement": RunAssumption("participation", 0, "m clients are drawn with replacement"),
 }  # fmt: skip
+# Read backwards, so that of several records with one rule or letter the first one is written last, and stays.
 USUAL = {
     rule: name for name, record in reversed(ASSUMPTIONS.items()) for rule in record.gives
 }  # rule -> its first giver
@@ -237,11 +238,12 @@ KINDS: dict[Curvature, str] = {(-1, 1): "both", (None, 1): "above", (-1, None): 
 
 
 def loss_class(assumptions: Iterable[Assumption]) -> LossClass:
-    """The class of every f_i, of assumptions that give a proof its parabolas."""
+    """The class of every f_i, by those of the assumptions that give a proof its parabolas."""
     bounds: dict[str, Assumption] = {}
     convex = False
     for one in assumptions:
         record = record_of(one)
+        # `weakly_convex` bounds a curvature too, but gives proofs subgradients and no parabola.
         if record is None or record.of_mean or record.curvature is None or not {"smooth", "convex"} & {*record.atoms}:
             continue
         convex = convex or record.curvature == (0, None)

@@ -81,6 +81,7 @@ class DimensionError(ValueError):
     """Two parts that must agree in dimension do not. What it says is written when somebody asks."""
 
     def __str__(self) -> str:
+        # Printing a formula takes longer than checking it, and a search over changed constants prints no mismatch.
         template, *parts = self.args
         return str(template.format(*parts) if parts else template)
 

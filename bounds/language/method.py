@@ -32,6 +32,7 @@ Rules: TypeAlias = Mapping[Vector, Rule]  # a vector -> what it becomes
 Quantity: TypeAlias = Formula  # gap(t), or a constant of the run such as rho
 
 
+# Compared by identity: methods are keys of caches, and the dictionaries in them have no hash.
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class Method:
     """An algorithm box. Step sizes are quantities of the round t, or of the round and the local step k.
@@ -144,7 +145,7 @@ class Method:
                 yield from scalars_of(number)
 
     def written(self, expr: Basic) -> Formula:
-        """`expr` in measures alone: its formulas written out, in their order."""
+        """`expr` in measures alone: the method's formulas are written out, in their order."""
         for quantity, formula in self.formulas.items():
             indexed = isinstance(quantity, AppliedUndef)
             written: Formula = Lambda(quantity.args, formula) if indexed else formula

@@ -55,7 +55,8 @@ def ranges(method: Method, glossary: Glossary, at: Iterable[Formula]) -> Iterato
             continue
         first = method.counts_from if letter == "t" else int(letter in "ijn")
         last = size(method, glossary, ENDS[letter])
-        last = last + first - int("k" in letters) if letter == "t" else last  # inside a round it is not the end
+        # A measure at t alone may look after the last round, at t = T; one at (t, k) is inside a round.
+        last = last + first - int("k" in letters) if letter == "t" else last
         yield Range(index, letter, first, last)
 
 

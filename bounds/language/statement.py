@@ -167,6 +167,7 @@ class Services:
     relations_latex: Callable[[Statement], tuple[str, ...]]
 
 
+# An instance, because a function that is set on a class becomes a method and is given `self`.
 SERVICES = Services()
 
 
@@ -261,6 +262,7 @@ class Statement:
             object.__setattr__(self, "then", tuple(self.then))
         for name in ("choose", "where", "sweep"):
             pairs = self._pairs(name)
+            # sympy's Dict, because caches keep statements as keys, and a dictionary has no hash.
             object.__setattr__(self, name, Dict({key: self._formula(name, value) for key, value in pairs.items()}))
         ranges = self._pairs("for_all")
         for index, ends in ranges.items():
@@ -285,6 +287,7 @@ class Statement:
     def _formula(self, name: str, value: object) -> Expr:
         """A value of such a field, which is a number or a formula, never text."""
         try:
+            # Strict, because sympy would evaluate a text as Python.
             formula = sympify(value, strict=True)
         except SympifyError:
             formula = None
@@ -416,6 +419,7 @@ def _used(expr: Basic, where: Pairs) -> Pairs:
 
 @lru_cache(maxsize=16384)
 def _put_in(expr: Basic, where: Pairs) -> Basic | None:
+    # Definitions that end need one pass each at most; one pass more sees that nothing changes.
     for _ in range(len(where) + 1):
         used = {name: value for name, value in where if expr.has(name)}
         step = with_values(expr, used, at_once=False) if used else expr

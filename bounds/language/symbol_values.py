@@ -20,6 +20,7 @@ Axes = dict[str, tuple[Fraction, ...]]  # name -> the values that were given to 
 Given = int | float | str | Fraction
 
 MOST_ROWS = 100_000
+# Every part has a greatest length: an exact 1e999999999 would take all memory.
 _NUMBER = re.compile(r"([+-]?)(\d{1,60})?(?:\.(\d{1,60}))?(?:[eE]([+-]?\d{1,3}))?(?:/(\d{1,60}))?", re.ASCII)
 _NAME = re.compile(r"[^\W\d]\w*(?:\(\d{1,9}(?:,\d{1,9})*\))?")
 LIKE = "10, 1/3, 0.1, 1e-3, a range 0:100 or 0:100:10, or a list 1,2,4"
@@ -63,6 +64,7 @@ def told(values: Mapping[str, Given | Iterable[Given]]) -> Axes:
             case float() if not math.isfinite(value):
                 raise UserError(f"{name}={value}", "a finite number", f"write it like {LIKE}")
             case float():
+                # What was typed, not the binary fraction next to it: 0.1 is 1/10.
                 return (number(repr(value), name),)
             case _:
                 return (Fraction(value),)

@@ -84,7 +84,7 @@ def _dimensions(statement: Statement, _: Catalogue) -> Iterator[str]:
 
 @lru_cache(maxsize=256)
 def _of_method(method: Method, _: tuple[Expr, ...]) -> tuple[str, ...]:
-    """Once for all statements about a method; with its measures, which papers add one by one."""
+    """Mismatches, found once for all statements about a method. Papers add measures later, so these are a key too."""
     return tuple(mismatches(method))
 
 
@@ -100,6 +100,7 @@ def _satisfiable(statement: Statement, _: Catalogue) -> Iterator[str]:
     if conditions is true:
         return
     parts = conditions.args if isinstance(conditions, And) else (conditions,)
+    # One condition against all others, for nothing is called proved from conditions that contradict each other.
     excluded = (proved(Not(c), _background(statement, *(o for o in parts if o != c))) for c in parts)
     if conditions is false or any(excluded):
         yield f"no parameters meet {', '.join(map(str, statement.when))}"
@@ -143,6 +144,7 @@ def _points(statement: Statement, made: Limit) -> Iterator[dict[Basic, Expr]]:
         base: dict[Basic, Expr] = {k: Rational(1, 2 + offset) for k in knobs}
         base |= {s: Integer(1 + offset) for s in _constants(statement) - {made.variable} if s not in statement.sweep}
         base |= {s: Integer(1 + offset) for s in free if s not in statement.sweep and s not in base}
+        # L lies above the other constants, because few conditions are met where mu is larger.
         if Symbol("L", positive=True) in base:
             base[Symbol("L", positive=True)] = Integer(3 + offset)
         base.pop(made.variable, None)  # conditions may mention it; it is what goes to the limit

@@ -100,6 +100,7 @@ def _outside(statement: Statement, method: Method, quantity: Expr, spans: Spans)
         if one is None:  # another number of them is a fault of its own
             continue
         corners = list(_corners(spans, value))
+        # The first corner has all first places, the last one all last places.
         low, high = corners[0], corners[-1]
         if (high - one.last).is_positive or (one.first - low).is_positive:
             got = f"{quantity}, whose index {one.letter} goes from {low} to {high}"
@@ -177,6 +178,7 @@ def _points(
     letters = {s for formula in formulas for s in sympify(formula).free_symbols} - indices
     conditions = [statement.defined(c) for c in statement.when]
     about = list[Basic]()
+    # A condition may bring in another size, of which further conditions speak.
     for _ in conditions:
         about = [c for c in conditions if c.free_symbols & letters]
         letters |= {s for c in about for s in c.free_symbols}

@@ -82,7 +82,7 @@ def method_faults(method: Method) -> Iterator[Fault]:
 
 
 def _coins(method: Method) -> Iterator[Fault]:
-    """One coin in a round, with one chance for the whole run; measures look beside it."""
+    """A round has one coin, with one chance for the whole run, and neither measures nor starts toss it."""
     rules = [_rule(value) for block in method.phases.values() for value in block.values()]
     starts = [_rule(value) for block in (method.server, method.client) for value in block.values()]
     coins, others = (
@@ -236,6 +236,7 @@ def _steps(method: Method) -> Iterator[Fault]:
     for block in (method.server, method.client, *method.phases.values()):
         for target, value in block.items():
             for scalar in scalars_of(value) if isinstance(value, Vector) else ():
+                # Without the step sizes, whose indices are judged above.
                 bare = scalar.replace(lambda e: isinstance(e, AppliedUndef), lambda _: Symbol("T", positive=True))
                 if loose := sorted({str(s) for s in bare.free_symbols} & (indices - {"t", "k"})):
                     where = f"a rule of {method.id} for {target.name} with the index {loose[0]}"

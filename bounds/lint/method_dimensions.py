@@ -148,6 +148,7 @@ def _atom(c: Expr, atom: Atom, method: Method, known: Dimensions) -> Dimension |
         own = None
     else:
         own = ONE
+        # A squared norm has the dimension of its vector twice.
         for dim in inside * 2 if op == "norm2" else inside:
             own = own * (dim or ONE)
     return None if scalar is None or own is None else scalar * own

@@ -325,7 +325,7 @@ def _choices(statement: Statement, method: Method) -> Iterator[Fault]:
 
 
 def _letters(method: Method, quantity: Expr) -> list[str]:
-    """What runs call its indices."""
+    """What runs call the indices of a quantity."""
     return [method.names.get(index, str(index)) for index in quantity.args]
 
 

@@ -36,7 +36,7 @@ def knowns_of(argument: Argument) -> Iterator[Known]:
 
 
 def _closed(statement: Statement, within: Statement) -> Statement:
-    """Without the definitions that the proof of `within` leaves closed; both must have the same ones."""
+    """`statement` without the definitions that the proof of `within` leaves closed; both must have the same ones."""
     closed = within.follows_from[0].closed
     if any(statement.where.get(name) not in (None, within.where[name]) for name in closed):
         raise UserError(f"{within.id}: got another definition in {statement.id}, expected the same; do: write it out")

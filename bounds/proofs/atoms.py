@@ -84,6 +84,7 @@ class Smooth(Atom):
 
     @property
     def charges(self) -> tuple[Charge, ...]:
+        # A parabola above f_i takes the largest curvature, one below it the least.
         if curvature_of(self.named, self.kind)[not self.below] is None:
             raise UserError(f"got {self.named}, which says nothing of this side")
         return ((self.named, (self.L,)),)
@@ -140,6 +141,7 @@ class Convex(Atom):
 
     @property
     def charges(self) -> tuple[Charge, ...]:
+        # Asked for its refusal alone: the assumption has to give convexity.
         curvature_of(self.named, self.kind)
         return ((self.named, (self.mu,)) if self.mu != 0 else ("convex", ()),)
 

@@ -134,7 +134,7 @@ def _dominated(statement: Statement) -> Derived:
 
 
 def _closure(statement: Statement, catalogue: Mapping[str, Statement]) -> tuple[Statement, ...]:
-    """All that a statement rests on."""
+    """All statements that a statement rests on by citations, each once."""
     below: dict[str, Statement] = {}
     for derivation in statement.follows_from:
         for cited in derivation.cites:
@@ -146,7 +146,7 @@ def _closure(statement: Statement, catalogue: Mapping[str, Statement]) -> tuple[
 
 @lru_cache(maxsize=1024)
 def _derive(statement: Statement, closure: tuple[Statement, ...]) -> Derived:
-    """Without slack and terms, which nobody asks of a statement that is only cited."""
+    """What `derive` says, without slack and terms: nobody asks for these of a statement that is only cited."""
     catalogue = {s.id: s for s in closure}
     if not statement.follows_from:
         return Derived("not-derived", findings=(NoDerivation("no derivation is encoded"),))
@@ -189,7 +189,7 @@ def _derive(statement: Statement, closure: tuple[Statement, ...]) -> Derived:
 
 @lru_cache(maxsize=512)
 def _with_terms(statement: Statement, closure: tuple[Statement, ...], slack: bool) -> Derived:
-    """With the factor term by term and, if asked for, where the statement follows, the constants that have room."""
+    """What `_derive` says, with the factor term by term and, if asked for, the constants that have room."""
     plain = _derive(statement, closure)
     if plain.status == "not-derived":
         return plain
@@ -208,7 +208,7 @@ def _with_terms(statement: Statement, closure: tuple[Statement, ...], slack: boo
 
 
 def _once(loose: Iterable[Slack]) -> Iterable[Slack]:
-    """Without those that say the same: a number that is printed twice in one term has room twice."""
+    """Every finding once: a number that is printed twice in one term has room twice."""
     return {slack.text: slack for slack in loose}.values()
 
 

@@ -84,7 +84,7 @@ def _sum_ranges(argument: Argument) -> set[Known]:
 
 
 def _used_directly(argument: Argument) -> set[Given]:
-    """What the lines name themselves."""
+    """What the lines of a proof name themselves."""
     lines = ((*step.base, *step.step) if isinstance(step, Induction) else step.given for step in argument.steps)
     return {item for line in lines for item in line}
 

@@ -108,6 +108,7 @@ class Reader:
 
         match x:
             case Vector(op="name"):
+                # `replace` hands this table on to the copy, so that the round and the step belong to the key.
                 key = (x, when, plain, self.at, self.step)
                 if key not in self.vectors_read:
                     self.vectors_read[key] = self._named(x, when, plain)
@@ -227,7 +228,7 @@ class Reader:
         return replace(self, step=self.at[1]).vector(rule, when, plain)
 
     def noise(self, at: Vec, when: When, plain: str) -> Vec:
-        """New in every step: the noise of the next one is known later."""
+        """The noise of a gradient at a point. Every step has a new one, and that of the next step is known later."""
         step = 1 if when == "local" else 0
         at = at.owned(plain)
         label = f"noise({'begun' if when == 'begun' else step}, {at.label})"

@@ -252,7 +252,7 @@ def is_number(reader: Reader, side: Expr, number: Number) -> bool:
 
 
 def _fixed(reader: Reader, number: Number) -> Scalar:
-    """For the fixed clients i and j."""
+    """The number for the fixed clients i and j, before the local step."""
     _, _, i, j = reader.frame.letters
     return reader.number(number, "base", str(i), str(j))
 
@@ -276,6 +276,7 @@ def _identity(
 
 
 def _spelled(text: str, names: dict[str, str]) -> str:
+    # Longest first, because x1 is a part of x12.
     for name in sorted(names, key=len, reverse=True):
         text = text.replace(name, names[name])
     return text
@@ -311,7 +312,7 @@ def _leaves_of(frame: Frame) -> tuple[Expr, ...]:
 
 
 def _denominators(premise: Shown) -> Iterator[Expr]:
-    """Everything that is divided by."""
+    """Every formula that the premise, its atoms or its frame divides by."""
     vectors = (*(premise.schwarz or ()),)
     numbers = [number for _, atom in premise.by for number in atom.denominators()]
     scalars = [premise.claim, *(m for m, _ in premise.by), *numbers, *(s for v in vectors for s in v.scalars())]
@@ -330,7 +331,7 @@ def _divisors_of(frame: Frame) -> tuple[Expr, ...]:
 
 
 def by_form(expr: Any, *, strict: bool = False) -> bool:
-    """Whether it is not negative (positive) as a sum, product and quotient of constants that are declared so."""
+    """Whether a formula is not negative (`strict`: positive) as sums and quotients of what is declared so."""
     if isinstance(expr, Rational):
         return bool(expr > 0 or (expr == 0 and not strict))
     if isinstance(expr, Symbol | AppliedUndef):

@@ -37,7 +37,7 @@ def view(statement: Statement, substitute: Mapping[Any, Any] | None = None, with
 def relations_of(
     statement: Statement, pairs: tuple[tuple[Any, Any], ...] = (), within: Statement | None = None
 ) -> tuple[Relational, ...]:
-    """The relations that its `view` has."""
+    """The relations that the `view` of a statement has."""
     written = (write_out(relation, statement, pairs, within) for relation in statement.relations)
     return tuple(r for r in written if isinstance(r, Relational))
 

@@ -96,6 +96,7 @@ def _of_induction(step: Induction, background: Sequence[Boolean]) -> Iterator[_Q
     later = [_at(b, over, over + 1) for b in moving]
     onward = [*background, *later, Le(start, over)]
     yield _Question(Le(start, over), tuple(background), what=lambda: f"induction starts at {start}")
+    # A condition on the index is known at over + 1, where the claim is shown, and used at over: it must reach back.
     for b, after in zip(moving, later, strict=True):
         yield _Question(b, (*fixed, after, Le(start, over)), what=partial("{} one step earlier".format, b))
     yield from _requirements(step.base, at_start)

@@ -172,10 +172,11 @@ def added(parts: Iterable[Mapping[Any, Coefficient]]) -> dict[Any, Coefficient]:
 
 
 def mean_of(x: Vec, flat: frozenset[str] = frozenset()) -> Vec:
-    """Its mean over the clients; `flat` are the gradients whose mean is zero."""
+    """The mean of a vector over the clients; `flat` are the gradients whose mean is zero."""
     charges, terms = set(x.charges), []
     for (name, tag), c in x.terms.items():
         if tag != ANY:
+            # What all clients share is its own mean only where the weights sum to one.
             charges.add(SUM)
         moved = _mean(name, flat, charges) if tag == ANY else (name, tag)
         terms += [{moved: c}] if moved is not None else []
@@ -197,7 +198,7 @@ def _mean(name: Name, flat: frozenset[str], charges: set[str]) -> Tagged | None:
 
 
 def near(name: Name) -> Name:
-    """Its mean over the neighbours of a client."""
+    """The name of a vector's mean over the neighbours of a client."""
     return Name(f"near({name.label})", name.stage, near=name)
 
 
@@ -209,7 +210,7 @@ def near_of(x: Vec, client: str) -> Vec:
 
 
 def sampled_mean(x: Vec) -> Vec:
-    """Its mean over a uniform subset of the clients, which what is averaged does not depend on."""
+    """The mean of a vector over a uniform subset of the clients, on which the vector itself must not depend."""
     if any(name.noise or (name.stage and not name.loss) or name.of_sample for name, _ in x.terms):
         raise ValueError("a mean over sampled clients of what is drawn later")
     moved = ({(name, SAMPLED if tag == ANY else tag): c} for (name, tag), c in x.terms.items())
@@ -285,6 +286,7 @@ def expanded(
                         parts.append({("inner", *sorted((a, b))): factor * c * d})
                         continue
                     if a[1] == b[1] == SAMPLED and share is not None and term.over != "squares":
+                        # a M<x, y> here; what is left of d is (1 - a), of the product of the two means.
                         parts.append({("mean", *sorted((a[0], b[0]))): factor * c * d * share})
                         d = d - d * share
                     ends = [(name, MEAN if tag == SAMPLED else tag) for name, tag in (a, b)]

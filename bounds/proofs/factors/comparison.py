@@ -40,7 +40,7 @@ class Comparison:
 
     @property
     def ratio(self) -> Expr:
-        """At most 1 when the claim follows."""
+        """The ratio that is at most 1 wherever the claim follows."""
         return self.gives / self.claims if self.upper else self.claims / self.gives
 
     def restated(self, relation: Relational) -> Comparison:
@@ -102,7 +102,7 @@ def supremum(comparison: Comparison) -> tuple[float | None, Point | None]:
 
 
 def _number(side: Compiled, point: Point, sampler: Sampler) -> float:
-    """As exactly as it can be had; in floats where 60 digits cannot tell a denominator from 0."""
+    """Its value at a point, as exactly as it can be had: in floats where 60 digits cannot tell a denominator from 0."""
     values = [point[v] for v in sampler.variables]
     try:
         exact = side.exact(values)
@@ -148,10 +148,10 @@ class Search:
         return None if ratio == self.printed else compiled(ratio, self.sampler.variables)
 
     def rises(self, ratio: Compiled) -> bool:
-        """Whether it is larger somewhere: the changed claim is stronger there."""
+        """Whether the changed ratio is larger somewhere, so that the changed claim is stronger there."""
         return any(old > -inf and drawn.score(ratio) > old * (1 + SEEN) for drawn, old in self.pool)
 
     def breaks(self, ratio: Compiled) -> bool:
-        """Whether it is found above 1: the changed claim does not follow."""
+        """Whether the changed ratio is found above 1, so that the changed claim does not follow."""
         value, _ = self.sampler.climb(ratio, [drawn for drawn, _ in self.pool], CLIMB, enough=1 + SEEN)
         return value > 1 + SEEN

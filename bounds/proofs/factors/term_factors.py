@@ -57,7 +57,7 @@ class Term:
 
 
 def _said(term: Expr | None) -> str:
-    """In a usual order."""
+    """A term as text, in the usual order."""
     return text(cast("Expr", term), PYTHON)
 
 
@@ -80,6 +80,7 @@ def terms(small: Expr, large: Expr, conditions: Sequence[Boolean], relation: int
     ]
     covering: set[Expr] = set()
     for t in unlike:
+        # Every pair is a search of its own: of too many, each term is set against the whole claim alone.
         others = alone if len(alone) * len(unlike) <= MOST_PAIRS else []
         against, factor = _covered(left[t] * t, {o: right[o] * o for o in others}, whole, conditions)
         covering |= set() if against is None else {against}
@@ -99,13 +100,13 @@ def _moved(side: Mapping[Expr, Rational], other: Mapping[Expr, Rational]) -> dic
 
 
 def _shown(term: Expr, side: Mapping[Expr, Rational]) -> Expr:
-    """As it is told: a term that stands on the other side is one with a minus there."""
+    """A term as it is told: one that was moved to the other side has a minus where it stood."""
     plain = factor_terms(term)
     return plain if side.get(term, Rational(0)) > 0 else -plain
 
 
 def written(sides: Sequence[Expr], conditions: Sequence[Boolean]) -> tuple[list[Boolean], list[Expr]]:
-    """Without the symbols that a condition defines."""
+    """The conditions and the sides, without the symbols that an equation among the conditions defines."""
     unsolved = list(conjuncts(*conditions))
     both: list[Expr] = list(sides)
     for c in list(unsolved):
@@ -117,7 +118,7 @@ def written(sides: Sequence[Expr], conditions: Sequence[Boolean]) -> tuple[list[
 
 
 def _monomials(side: Expr) -> dict[Expr, Rational]:
-    """Everything but its number -> its number."""
+    """Every term of a sum without its number -> that number."""
     numbers: dict[Expr, Rational] = {}
     for term in Add.make_args(expand(side)):
         number, rest = term.as_coeff_Mul()

@@ -318,6 +318,7 @@ def _may_move(roles: Roles, symbols: Sequence[Symbol], given: Sequence[Boolean])
             _path(roles.positive(case), symbols, case, conditions) for case, conditions in _cases(roles, signed, given)
         )
     except Unclear:
+        # What is not understood may move: only what surely cannot is a slip.
         return True
 
 

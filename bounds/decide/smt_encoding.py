@@ -295,6 +295,7 @@ def uniform(formula: Basic) -> Any:
             continue
         index, low, high = total.limits[0]
         factor, body = total.function.as_independent(index, as_Add=False)
+        # The new index is declared as the old one was, because the signs of the terms depend on it.
         neutral = Symbol("index", integer=True, nonnegative=True if index.is_nonnegative else None)
         names[total] = factor * Sum(body.xreplace({index: neutral}), (neutral, low, high))
     return formula.xreplace(names)

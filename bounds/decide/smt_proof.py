@@ -187,7 +187,7 @@ class Proof:
         return encoded is not None and self._check(encoded, SIDE_RLIMIT) == "unsat"
 
     def _check(self, formula: z3.BoolRef, rlimit: int) -> str:
-        """z3's answer: of its arithmetic alone, which mostly suffices, or of its engines, which are slower to set up."""
+        """z3's answer: of its arithmetic alone, which mostly suffices, or of its engines, which take longer."""
         outcome = self._asked(self._arithmetic.solver(), formula, FIRST_RLIMIT)
         return self._engines(formula, rlimit)[0] if outcome == "unknown" else outcome
 

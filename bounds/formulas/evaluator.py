@@ -171,7 +171,7 @@ class _NotRational(Exception):
 
 
 def _whole(number: Number) -> int:
-    """An end of a sum."""
+    """The end of a sum as an integer."""
     if not isinstance(number, arb):
         return int(number)
     if not number.is_integer():

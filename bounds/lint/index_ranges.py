@@ -125,6 +125,7 @@ def _allowed(statement: Statement, method: Method, name: str) -> list[Range | No
     if name in steps and len(spans) in (1, 2) and (end := spans[-1]) is not None:
         spans[-1] = Range(end.index, end.letter, end.first, end.last - 1)
     rounds = size(method, statement.glossary, "T")
+    # A measure at a picked round has T itself as its index.
     picked = [method.names.get(index, str(index)) == "T" for index in indices]
     return [Range(rounds, "T", rounds, rounds) if T else one for T, one in zip(picked, spans, strict=True)]
 

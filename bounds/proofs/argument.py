@@ -77,6 +77,7 @@ def _argued(statement: Statement, cited: tuple[Statement, ...]) -> tuple[View, A
         if not isinstance(item, Known) and item not in argument.steps:
             raise UserError(f"{statement.id}: got a use of {item.claim}, expected a listed step; do: list it")
         index = _bound_index(item, statement, goal) if isinstance(item, Known) else None
+        # It is used at every value of the index, so that no condition of the statement may restrict that.
         if any(index in condition.free_symbols for condition in goal.requires):
             raise UserError(f"{statement.id}: got a condition on {index}, expected a free index; do: rename it")
     return goal, argument

@@ -97,6 +97,7 @@ def derive(
     closure = _closure(statement, catalogue)
     first = _with_terms(statement, closure, slack) if slack or terms else _derive(statement, closure)
     ways = [replace(statement, follows_from=(way,)) for way in statement.follows_from[1:]]
+    # Where the paper's way does not derive the statement, another one says which constants have room.
     wanted = slack and first.status == "not-derived"
     others = [_with_terms(way, closure, slack) if wanted else _derive(way, closure) for way in ways]
     findings = [*first.findings]
@@ -114,7 +115,7 @@ def _waiting(statement: Statement) -> list[WaitsFor]:
 
 
 def _circle(statement: Statement, catalogue: Mapping[str, Statement], path: tuple[str, ...] = ()) -> tuple[str, ...]:
-    """A way from a statement to itself by citations, if there is one."""
+    """The ids on a way from a statement back to itself by citations; empty if there is none."""
     if statement.id in path:
         return (*path[path.index(statement.id) :], statement.id)
     cited = (catalogue[c] for way in statement.follows_from for c in way.cites if c in catalogue)
@@ -169,6 +170,7 @@ def _derive(statement: Statement, closure: tuple[Statement, ...]) -> Derived:
     factor = largest if worst is None else worst.factor(largest, status)
     vacuous = tuple(needless_minima(goal, argument)) if status in ("follows", "claims-less") else ()
     evidence = "proof" if all(d.proved for d in decided) and status in ("follows", "claims-less") else "numerical"
+    # What is cited matters only where the steps here are proved: otherwise nothing is inherited.
     lemmas = [derive(catalogue[c], catalogue, slack=False) for c in derivation.cites if evidence == "proof"]
     inherited = (because for lemma in lemmas for because in lemma.premises if not lemma.proved)
     premises = tuple(dict.fromkeys([*by_hand(statement, argument, catalogue), *inherited]))

@@ -196,7 +196,7 @@ def _closed_ranges(cited: Statement) -> list[tuple[Symbol, Boolean]]:
 
 
 def _signs(statement: Statement, argument: Argument, named: set[Expr]) -> Iterator[str]:
-    """Quantities that are declared not to be negative, and whose definition does not show it: these are premises."""
+    """Quantities that are declared not to be negative although their definition does not show it, as premises."""
     frames = [k.rule.frame for k in shown_in(argument)]
     method = next((frame.method for frame in frames), statement.method)
     if not isinstance(method, Method):

@@ -72,6 +72,7 @@ def _suffices(premise: Known, relation: Relational, conditions: Sequence[Boolean
     if about - said - {q for c in conditions for q in quantities(c)} or not (about & said or not about):
         return False
     alone = (premise.claim, *(r.claim for r in premise.requires))
+    # What follows from nothing at all, or from the conditions alone, is no objection to a premise.
     if entails(relation, alone):
         return not entails(relation, ())
     return bool(about) and entails(relation, (*conditions, *alone)) and not entails(relation, tuple(conditions))

@@ -26,6 +26,7 @@ def view(statement: Statement, substitute: Mapping[Any, Any] | None = None, with
         requires += [write(Le(low, index)), write(Le(index, high))]
     if within is not None:
         for quantity, value in statement.choose.items():
+            # What is proved for one step size is cited at that step size alone.
             own = within.choose[quantity] if quantity in within.choose else put_in(quantity, pairs)
             requires.append(_equal(write(value), within.defined(own)))
         requires += [within.defined(_choose(needed, within)) for needed in domains(pairs)]

@@ -322,6 +322,7 @@ def _product(a: Tagged, b: Tagged, term: Term, flat: frozenset[str], charges: se
         return None
     each = (a[1] == ANY) + (b[1] == ANY)
     if over == "one":
+        # Of |sum_i p_i noise_i|^2 the products of different clients vanish, and the squares are left.
         if a == b and one.noise and a[1] == MEAN:
             charges.update((INDEPENDENT, UNBIASED))
             return ("squares", one, two)

@@ -114,6 +114,7 @@ def _number(side: Compiled, point: Point, sampler: Sampler) -> float:
 def violated(comparison: Comparison) -> Point | None:
     """A point where the proof gives less than is claimed: sampled, or where the ratio climbs above 1."""
     relation, conditions = comparison.relation, conjuncts(*comparison.conditions)
+    # A sum and the terms that it is over cannot be drawn one without the other.
     if entangled(relation, *conditions):
         return None
     worst = violation(relation, conditions, comparison.sampler(), SAMPLES)

@@ -63,7 +63,7 @@ def unbounded(gives: Expr, claims: Expr, relation: Boolean, conditions: Sequence
 def _escaping(
     gives: Expr, claims: Expr, conditions: Sequence[Boolean], sampler: Sampler
 ) -> tuple[Mapping[Basic, int], ...]:
-    """Whole powers of n that z3 proposes."""
+    """The path that z3 proposes, if there is one: a whole power of n for every parameter."""
     names = {q: Symbol(f"q_{n}", positive=True, integer=q.is_integer) for n, q in enumerate(sampler.variables)}
     path = escape(gives.xreplace(names), claims.xreplace(names), [c.xreplace(names) for c in conditions])
     if path is None:

@@ -309,6 +309,7 @@ class Plan:
 
     def scope(self, values: Mapping[str, Fraction]) -> Scope:
         numbers = {name: fmpq(x.numerator, x.denominator) for name, x in values.items()}
+        # A value goes before a definition of its name, but gamma and the rule of gamma(t) stand side by side.
         return Scope(numbers, {name: rule for name, rule in self.rules.items() if name not in numbers or rule.index})
 
     def _condition(

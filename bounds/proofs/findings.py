@@ -144,5 +144,5 @@ Finding = (
 
 
 def is_gap(finding: Finding) -> bool:
-    """Whether it says that the printed proof does not show what is printed: a false step, or more than is given."""
+    """Whether a finding says that the printed proof does not show what is printed: a false step, or more than given."""
     return isinstance(finding, NotAssumed | ClaimsMore) or (isinstance(finding, OpenStep) and finding.status == "false")

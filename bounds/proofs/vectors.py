@@ -111,6 +111,7 @@ class Name:
     label: str
     stage: int = 0
     noise: bool = False
+    # What follows is not compared: the label says it already, or the method's rules do.
     point: Vec | None = field(default=None, compare=False, repr=False)
     step: Coefficient | None = field(default=None, compare=False, repr=False)  # of a proximal point
     near: Name | None = field(default=None, compare=False, repr=False)

@@ -78,7 +78,7 @@ def room(statement: Statement, argument: Argument, closure: tuple[Statement, ...
 
 
 def dimensions_agree(statement: Statement) -> bool:
-    """A change that breaks the units is no stronger claim, it is no claim."""
+    """Whether both sides have one dimension: a change that breaks the units is no stronger claim, it is no claim."""
     try:
         for relation in statement.relations:
             sides = (statement.defined(side) for side in relation.args)

@@ -167,7 +167,6 @@ def _term_rank(term: Expr, signed: bool) -> tuple[int | Expr, ...]:
 
 def _product(expr: Mul) -> Form:
     """A fraction; what stands above it in brackets comes behind it, if something else stands above too."""
-    # A minus of the product itself: sympy would also take one out of a bracket such as (b - a).
     if expr.could_extract_minus_sign() and expr.as_coeff_Mul()[0] < 0:
         return Form("neg", (form_of(-expr),), expr)
     above, below = list[Expr](), list[Expr]()

@@ -1,6 +1,6 @@
-"""What every kernel needs from an array library, and the checks on its input.
+"""What all array code needs from an array library, and the checks on its input.
 
-Kernels take their namespace from their arguments, so one source runs on NumPy, CuPy, array-api-strict and JAX:
+Functions take their namespace from their arguments, so one source runs on NumPy, CuPy, array-api-strict and JAX:
 no array is written into once another name may hold it.
 """
 
@@ -32,7 +32,7 @@ def fail(got: str, expected: str, do: str) -> UserError:
 def namespace(*arrays: Array) -> Namespace:
     """The array library that made `arrays`; Python numbers are skipped, and alone they mean NumPy.
 
-    NumPy meets the standard by itself and is used bare: wrappers cost more than the smallest kernels.
+    NumPy meets the standard by itself and is used bare: wrappers cost more than operations on the smallest arrays.
     """
     if all(type(x) is np.ndarray for x in arrays):  # nearly always; the rest costs as much as a small sum
         return np
@@ -113,7 +113,7 @@ def first_last(xp: Namespace, x: Array) -> Array:
 
 
 def spread_to(xp: Namespace, x: Array, shape: tuple[int, ...]) -> Array:
-    """Broadcast, where there is something to broadcast: that costs more than the smallest kernels."""
+    """x in this shape. Where it has it already nothing is called: broadcasting costs more than small sums."""
     return x if x.shape == shape else xp.broadcast_to(x, shape)
 
 

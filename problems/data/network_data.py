@@ -37,6 +37,7 @@ def partition(
     for label in np.unique(labels):
         mine = rng.permutation(np.flatnonzero(labels == label))
         share = sizes * (rng.dirichlet(np.full(C, 1 / class_imbalance)) if class_imbalance else np.ones(C))
+        # Rounded down after a uniform shift, so that on average every client gets its exact share.
         ends = np.floor(np.cumsum(share) / share.sum() * len(mine) + rng.random()).astype(int)
         for part, chunk in zip(parts, np.split(mine, np.clip(ends[:-1], 0, len(mine))), strict=True):
             part.extend(chunk.tolist())
@@ -59,7 +60,7 @@ def messages(X: Array, parts: Sequence[Array]) -> Array:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Observed:
-    """Networks at one level of imbalance, one a seed."""
+    """Networks at one level of imbalance, one for each seed."""
 
     class_imbalance: float
     data_imbalance: float

@@ -132,6 +132,8 @@ class Alteration:
         """
         C, (mean, variance) = self.C, self.step
         if C == 3 and not np.any(self.covariance):
+            # Eigenvalues tr/2 -+ R, where R is sqrt(3/2) times the length of a Gaussian vector in the plane:
+            # E R = phi sqrt(3 pi)/2, the R of both networks are independent, and `cross` is the product of their means.
             cross = 3 * math.pi / 4 * np.sqrt(1 + self.delta) * self.phi**2
             exact = 9 * mean**2 + 6 * variance - 2 * cross
             return exact, exact

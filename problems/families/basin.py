@@ -41,6 +41,7 @@ class BasinLoss(Family):
                 "low": -reach[:, None, None] + 0 * c, "high": reach[:, None, None] + 0 * c}  # fmt: skip
 
     def bounds(self, genes: Mapping[str, Array], high: Array, scale: Array) -> Mapping[str, Array]:
+        # Of its weights `parts` reads only how many there are.
         parts = self.parts(genes, genes["tilt"], high, high, scale)
         base, tilt = _base(high, parts["half"], parts["fall"]), parts["b"][..., 0]
         return {
@@ -67,7 +68,7 @@ class BasinLoss(Family):
 
 
 def _base(curve: Array, half: Array, fall: Array) -> Splines:
-    """A trapezoid of curvature (n,)."""
+    """What all users have in common: the curvature is `curve` (n,) from -half to half, and falls to 0 over `fall`."""
     x = np.stack([-half - fall, -half, half, half + fall], axis=-1)
     none = 0 * curve
     return through(x, np.stack([none, curve, curve, none], axis=-1), -curve * (half + fall / 2))

@@ -70,6 +70,7 @@ def root(p: Array, a: Array, m: Array, lo: Array, hi: Array, c: Array) -> Fracti
         return Fraction((p * (m * z + (a - m) * np.minimum(np.maximum(z, -lo), hi))).sum())
 
     knots = sorted({Fraction(x) for x in (*c, *(c - lo), *(c + hi))})
+    # A point on each outer line, from which the root beyond the knots is found as between them.
     knots = [knots[0] - 1, *knots, knots[-1] + 1]
     for left, right in pairwise(knots):
         below, above = slope(left), slope(right)

@@ -1,4 +1,4 @@
-"""Users in a bowl: as curved.py, with a parabola where the run is."""
+"""Users in a bowl: the losses of shelf.py, with a parabola where the run is."""
 
 from .shelf import CurvedLoss
 

@@ -61,6 +61,7 @@ class SquaredHinges:
         xp = namespace(self.c)
         w, sizes = xp.mean(self.c, axis=-2), 0.5 ** xp.arange(HALVINGS)
         everything = self._hessian(xp.ones_like(self.h))
+        # 1e-300: a Hessian of nothing but zeros has to be invertible, too.
         room = FLAT * (1e-300 + xp.max(xp.abs(everything), axis=(-2, -1)))[..., None, None] * xp.eye(self.d)
         for _ in range(NEWTON):
             each = w[..., None, :]

@@ -23,7 +23,7 @@ class ParabolaLoss(Family):
     assumption: str = "parabolas"  # no statement's: where runs are long they stand beside other losses of data points
 
     def genes(self, sizes: Mapping[str, int]) -> Sequence[Gene]:
-        """A convex loss has no curvature that it must not exceed where slopes may jump."""
+        """Where slopes may jump the claim bounds no curvature from above: then `curve` may exceed 1."""
         curve = Gene("curve", "positive" if sizes["kinks"] else "unit")
         return [curve, Gene("between", "fraction"), along("centre", "real", sizes, "C")]
 

@@ -56,6 +56,7 @@ class QuadraticLoss(Family):
 def _turned(a: Array, turn: Array | None) -> Array:
     """Symmetric matrices (n, C, d, d) with these eigenvalues."""
     d = a.shape[-1]
+    # An identity of whole numbers: one of floats would make floats of rationals.
     diagonal = a[..., None] * np.eye(d, dtype=int)
     if turn is None:
         return diagonal

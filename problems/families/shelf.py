@@ -84,6 +84,7 @@ class CurvedLoss(Family):
         return through(x, np.stack([none, curve, curve, none], axis=-1), left), top
 
     def bounds(self, genes: Mapping[str, Array], high: Array, scale: Array) -> Mapping[str, Array]:
+        # `parts` reads neither weights nor the least curvature.
         parts = self.parts(genes, high[:, None], high, high, scale)
         users, eta = _users(parts), _spline(parts, "eta")
         ends = users.slopes
@@ -140,6 +141,7 @@ def _above(number: str | Fraction) -> Fraction:
     exact = Fraction(isqrt(x.numerator), isqrt(x.denominator))
     if exact * exact == x or x == 0:
         return exact
+    # The smaller the number, the larger the denominator: what the root is off by stays small beside it.
     size = 10**14 * (x.denominator // x.numerator + 1)
     return Fraction(isqrt(x.numerator * size * size // x.denominator) + 1, size)
 

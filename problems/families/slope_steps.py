@@ -1,4 +1,4 @@
-"""Data points whose losses are bounded below and Lipschitz: along every direction of a basis the story of a slope.
+"""Data points whose losses are bounded below and Lipschitz: along every direction of a basis the course of a slope.
 
 The slope goes from one level to the next by a ramp, by a kink where kinks are allowed, or stays for a while. With more
 than one variable a loss is sum_j phi_j(<u_j, w>) with orthonormal, rational u_j: Hessians are full, proximal points are

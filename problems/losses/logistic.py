@@ -51,7 +51,7 @@ class Logistic:
 
     @property
     def together(self) -> int:
-        """How many instances have data that stay in the cache of all cores, from where every step reads them again."""
+        """How many instances to run together: their data stay in the cache, from where every step reads them again."""
         return max(1, CACHE * self.ba.shape[0] // (8 * self.ba.size))
 
     def some(self, rows: slice) -> "Logistic":

@@ -68,20 +68,20 @@ class Tasks:
 
     @property
     def sigma_G(self) -> Array:  # over the users, as everything above
-        """Assumption 4, (11)."""
+        """The constant of assumption 4, (11): the largest standard deviation of grad l_z, over all users and points."""
         a, b = (x[..., None, :, :] - (self.p @ x)[..., :, None, :] for x in (self.a, self.b))
         return np.sqrt(np.max(self._spread(self.p, a, b), axis=-1))
 
     @property
     def sigma_H(self) -> Array:
-        """(12): the norm is the largest entry, and every entry grows with |eta''|."""
+        """The constant of (12), for Hessians: their norm is the largest entry, and every entry grows with |eta''|."""
         b = self.b[..., None, :, :] - (self.p @ self.b)[..., :, None, :]
         square = np.max((b * self.eta.smoothness[..., None, None, :]) ** 2, axis=-1)
         return np.sqrt(np.max(summed(np, self.p * square), axis=-1))
 
     @property
     def gamma_G(self) -> Array:
-        """(13), around the average."""
+        """The constant of (13): how far the users' gradients are from their average."""
         a, b = (x - np.mean(x, axis=-2, keepdims=True) for x in (self.p @ self.a, self.p @ self.b))
         n = self.p.shape[-2]
         return np.sqrt(self._spread(np.full((1, n), 1 / n), a[..., None, :, :], b[..., None, :, :])[..., 0])
@@ -102,6 +102,7 @@ class Tasks:
         """L_Z and rho_Z of (15) for distances (..., m, m)."""
         a, b = (x[..., :, None, :] - x[..., None, :, :] for x in (self.a, self.b))
         ends = [(a + b * end[..., None, None, :]) ** 2 for end in self.eta.slopes]
+        # On the diagonal 0 is divided: any distance but 0 will do.
         apart = metric + np.eye(metric.shape[-1])
         gradient = np.sqrt(summed(np, np.maximum(*ends))) / apart
         hessian = np.max(np.abs(b) * self.eta.smoothness[..., None, None, :], axis=-1) / apart
@@ -167,6 +168,7 @@ def meta_gradient(f: Splines, w: Array, alpha: Array) -> Array:
 
 def meta_derivative(f: Splines, w: Array, alpha: Array) -> Array:
     """d/dw of f(w - alpha f'(w)) (..., d) without the chain rule: the imaginary part after a step i h, h tiny."""
+    # Nothing is subtracted: h may be so small that the error, of order h^2, is beyond all digits.
     h = 1e-30
     moved = w + 1j * h
     return f.value(moved - alpha * f.grad(moved)).imag / h

@@ -1,6 +1,7 @@
 """Data sets and minibatches from finite sample spaces: expectations are sums over all of them, nothing is drawn.
 
 Losses are `Pieces` of one variable. Leading axes are batch axes; after them M devices, n points of the sample space.
+Lemmas 1 to 4 are those of Yuan and Li.
 """
 
 from __future__ import annotations
@@ -81,7 +82,7 @@ def stability(losses: Pieces, curvature: Array, centre: Array, shift: Array) -> 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Generalisation:
-    """Lemma 3, each (...)."""
+    """The four numbers (...) that lemma 3 is about."""
 
     bias: Array  # |E grad R(A(S)) - E grad R_S(A(S))|
     variance: Array  # E |grad R(A(S)) - E grad R(A(S))|^2

@@ -121,6 +121,7 @@ class Pieces:
         turns = xp.concat([x + rho[..., None] * side for side in self.spread().slopes(x)], axis=-1)
         ahead = turns - w[..., None]
         room = xp.min(xp.where(ahead > 0, ahead, xp.full_like(ahead, float("inf"))), axis=-1)
+        # A quarter of the room: the third point, two steps ahead, is still well inside of the piece.
         h = xp.where(room < float("inf"), room, 1 + xp.abs(w)) / 4
         points = w[..., None] + h[..., None] * xp.asarray([0.0, 1.0, 2.0])
         e = self.spread().envelope(points, rho[..., None])
@@ -200,6 +201,7 @@ class Pieces:
         beyond = self.x < z[..., None] if side < 0 else self.x <= z[..., None]
         curvature = self.a + summed(xp, xp.where(beyond, self.bend + 0 * self.x, 0 * self.x))
         slope, left = xp.maximum(slope, 0 * slope), xp.maximum(eps - rise, 0 * rise)
+        # The root of slope u + curvature u^2/2 = left is 2 left / below: nothing cancels, and the curvature may be 0.
         below = slope + xp.sqrt(xp.maximum(slope * slope + 2 * curvature * left, 0 * left))
         return z + side * xp.where(below > 0, 2 * left / xp.where(below > 0, below, xp.ones_like(below)), 0 * left)
 
@@ -207,7 +209,7 @@ class Pieces:
 def staircase(
     start: Array, first: Array, jump: Array, ramp: Array, limit: Array, stretch: Array, flat: Array
 ) -> Pieces:
-    """A function with straight ends from the story of its slope: `first` (...) up to `start` (...), then, J times, a
+    """A function with straight ends from the course of its slope: `first` (...) up to `start` (...), then, J times, a
     jump, a rise by `ramp` with curvature at most `limit` (divided by 1 + stretch), and a stretch `flat` of constant
     slope; all (..., J) but limit (...). With jump >= 0 it is limit-weakly convex, with jump = 0 limit-smooth; it is
     G-Lipschitz if no partial sum of the slope leaves [-G, G].

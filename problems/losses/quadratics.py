@@ -104,6 +104,7 @@ class Quadratics:
     def optimum(self) -> Array:
         """f_* (...)."""
         _, b = self.mean()
+        # A minus sign in front would make an optimum of 0 a -0.0.
         return 0.0 - 0.5 * namespace(b).sum(b * self.minimiser(), axis=-1)
 
     def gap(self, w: Array, w_star: Array) -> Array:
@@ -148,6 +149,7 @@ def argmin(A: Array, b: Array) -> Array:
 def _argmin_diagonal(xp: Namespace, a: Array, b: Array, tolerance: Array | float) -> Array:
     """Minimiser of sum_j a_j/2 w_j^2 - b_j w_j; |a_j| <= tolerance counts as 0."""
     convex = a > tolerance
+    # Turned into eigenvectors b has rounding of its own; in one dimension it is as it was given.
     small = 64 * EPS * xp.max(xp.abs(b), axis=-1, keepdims=True) if b.shape[-1] > 1 else 0.0
     flat = (xp.abs(a) <= tolerance) & (xp.abs(b) <= small)
     w = xp.where(convex, b / xp.where(convex, a, xp.ones_like(a)), xp.zeros_like(a * b))

@@ -29,7 +29,7 @@ class Regulariser:
         return Regulariser(self.up[rows], self.down[rows], self.ridge[rows], self.affine, self.unit[rows])
 
     def parts(self, x: Array) -> tuple[Namespace, Array, Array, Array]:
-        """For x (.., n, c, d)."""
+        """The library of x (.., n, c, d), and up, down and ridge with axes that broadcast against x."""
         return namespace(x), *(y[:, None, None] for y in (self.up, self.down, self.ridge))
 
     def prox(self, x: Array, s: Any) -> Array:
@@ -59,7 +59,7 @@ class Regulariser:
         return namespace(x).sum(self.coordinates(x), axis=-1)
 
     def conjugate(self, s: Array) -> Array:
-        """Infinite outside its domain, up to rounding."""
+        """g*(s) for s (.., n, c, d); infinite outside the domain of g*, up to rounding."""
         xp, up, down, ridge = self.parts(s)
         over = xp.maximum(xp.maximum(s - up, -s - down), xp.zeros_like(s))
         safe = xp.where(ridge > 0, ridge, xp.ones_like(ridge))
@@ -104,6 +104,7 @@ def _of_quadratic(problem: Quadratics, g: Regulariser) -> Array:
     if d > 2:
         raise fail(f"d = {d}", "d = 1 or d = 2", "take fewer coordinates")
     candidates: list[Array] = []
+    # A wrong pattern does no harm: F is evaluated at its point as it is, and there it is not the least.
     for signs in product((-1.0, 0.0, 1.0), repeat=d):
         sign = xp.asarray(signs, dtype=b.dtype)
         on = sign != 0

@@ -123,4 +123,5 @@ def clients(ba: Array, p: Array, lam: float) -> RidgeLogistic:
 
 def two_classes(rng: np.random.Generator, centres: Array, m: int) -> Array:
     """Samples b a (1, C, m, d): the classes b = 1, -1 of client i have features N(b v_i, I); `centres` (C, d) is v."""
+    # b a has the law N(v_i, I) for both classes, so that no class has to be drawn.
     return (centres[:, None, :] + rng.standard_normal((len(centres), m, centres.shape[-1])))[None]

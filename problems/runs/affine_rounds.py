@@ -107,6 +107,7 @@ class Mapped:
             if k == E:
                 break
             kick = None
+            # Lagged: the noise of the first step stands for all, for what noise does m steps later is always the same.
             if kicks is not None and (not lagged or k == 0):
                 first = 1 + size + (0 if lagged else k * kicks.shape[0])
                 kick = scope.column(kicks, first)

@@ -17,6 +17,7 @@ MOST_OUTCOMES = 1 << 14
 def paths_needed(T: int, C: int, signs: int, sampling: tuple[str, int] | None, coin: bool = False) -> int:
     """How many outcomes the law of paths has, with so many signs of noise in all, and a coin in every round or none."""
     each = (_many_draws(C, *sampling) if sampling else 1) * (1 + coin)
+    # 2^60 is far beyond `MOST_OUTCOMES`: a run of 10^9 rounds need not be counted with all its digits.
     return 2 ** min(60, signs) * each ** min(T, 60)
 
 
@@ -67,6 +68,7 @@ class AllPaths(Law):
         q = self.scope.here(self.scope.rules.coin, place)
         if not isinstance(q, float):
             q, chance = xp.reshape(q, (1, -1)), chance if chance.ndim == 2 else chance[:, None]
+        # The order of `tiled`: all outcomes so far with heads, and then all of them with tails.
         heads = xp.concat([xp.ones((size, 1), dtype=xp.float64), xp.zeros((size, 1), dtype=xp.float64)])
         state = {name: tiled(xp, x, 2) for name, x in place.state.items()}
         counts = None if place.counts is None else tiled(xp, place.counts, 2)
@@ -95,6 +97,7 @@ class AllPaths(Law):
             chance = chance if chance.ndim == 2 else xp.broadcast_to(chance[:, None], (size, n))
             each = xp.reshape(likely[:, None, None] * own, (-1, n))
             chance = xp.reshape(each[:, None, :] * chance, (-1, n))
+            # The order of all that branches: draws of clients, then minibatches, and innermost the outcomes so far.
             batch = np.repeat(np.tile(rows, (len(picks), 1)), size, axis=0)
         state = {name: tiled(xp, x, fold) for name, x in place.state.items()}
         counts = repeated(xp, counts, size)
@@ -181,6 +184,7 @@ class AllPaths(Law):
 
         if not atom.noisy or scope.quiet(place):
             return value(place)
+        # Signs are independent and of mean 0: the expectation of a bilinear form has no mixed terms.
         if atom.op in FORMS and not any(arg.curved for arg in atom.args):
             kick = scope.kicks()
             responses = [scope.response(arg, place, kick) if arg.noisy else None for arg in atom.args]

@@ -94,7 +94,9 @@ class Linear:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Atom:
-    """`excess` is f_i - f_i_star. Of a ratio, `settled` says that no vector of the run is below the line."""
+    """A number made of vectors; `excess` is f_i - f_i_star. A ratio is `settled` if no vector of the run is in its
+    denominator.
+    """
 
     op: str
     args: tuple[Linear, ...] = ()
@@ -180,6 +182,7 @@ def _count(tree: Tree, E: int) -> int:
 
 def programme(method: Mapping[str, object]) -> Programme:
     """A method's JSON, read; equal ones are read once."""
+    # A cache needs keys that can be hashed: the text can, dictionaries cannot.
     return _programme(json.dumps(method))
 
 
@@ -199,6 +202,7 @@ def _programme(text: str) -> Programme:
         "update": block(method["update"]),
     }
     measures = {name: reader.measure(raw) for name, raw in method["measures"].items()}
+    # What a round sets at its beginning need not be kept from the round before.
     kept = (*method["server"], *(name for name in method["client"] if name not in method["begin"]))
     ops = frozenset(operation.op for operation in reader.operations.values())
     return Programme(

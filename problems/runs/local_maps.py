@@ -153,6 +153,7 @@ def geometric(N: Array, E: int) -> Array:
     if E == 1:
         return xp.broadcast_to(xp.eye(N.shape[-1], dtype=xp.float64), N.shape)
     total = _raised(xp, N + 0.0, 2.0)  # S_2
+    # The leading bit is S_1 and its doubling is S_2, which is there already: hence the exceptions at place 0.
     for place, bit in enumerate(bin(E)[3:]):
         at_once = bit == "1" and place > 0 and N.shape[-1] >= SMALL
         if place > 0:
@@ -296,6 +297,7 @@ class Stepper:
         if not (is_numpy(xp) and TINY < d < SMALL):
             return Stepper(xp, B, last=False)
         if along_eigenvectors(n, problem.C, d, E, rounds) and all_true(xp, np.isfinite(B)):
+            # B_i is a polynomial in A_i, and so symmetric.
             values, vectors = np.linalg.eigh(B)
             return Stepper(xp, np.ascontiguousarray(np.moveaxis(vectors, 0, -1)), True, np.ascontiguousarray(values.T))
         return Stepper(xp, np.ascontiguousarray(np.moveaxis(B, 0, -1)), last=True)
@@ -316,6 +318,7 @@ class Stepper:
                     x *= self.values
                     x += add
                 return np.einsum("ijn,jn->in", B, x).reshape(fixed.shape).transpose(1, 2, 0)
+            # Two arrays in turn: a product must not be written over the vector that it reads.
             turns = np.empty(add.shape), np.empty(add.shape)
             for k in range(E):
                 x = np.einsum("ijn,jn->in", B, x, out=turns[k % 2])

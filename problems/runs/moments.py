@@ -47,8 +47,9 @@ class Moments:
         return measured | {name: here.value(m, law, inside) for name, m in measures.items() if m.at}
 
     def centred(self) -> Scope:
-        """Seen from the start, where clients that nearly agree do not cancel, and then from where the mean rests."""
+        """The scope in coordinates from the start, where clients that nearly agree do not cancel; then from f's minimiser."""
         scope, xp, setup = self.scope, self.scope.xp, self.scope.setup
+        # A method that reads 0 is another one where coordinates count from another point.
         if "zero" in scope.rules.ops:
             return scope
         problem, away = setup.problem, matvec(xp, setup.problem.A, setup.start[:, None, :])
@@ -152,7 +153,7 @@ class Moments:
         return changes
 
     def under(self, first: int, rows: Array) -> Array:
-        """The rows below one that says what becomes of 1."""
+        """The rows of a map, below a new one that gives `first` times the constant entry 1."""
         xp = self.scope.xp
         top = first * xp.concat([xp.ones_like(rows[:, :1, :1]), xp.zeros_like(rows[:, :1, 1:])], axis=-1)
         return xp.concat([top[..., : rows.shape[-1]], rows], axis=1)
@@ -236,8 +237,9 @@ class Moments:
         return cancelled(xp, form * y)[:, None] + xp.reshape(changes, (changes.shape[0], -1))[:, : E + 1]
 
     def lack(self, fall: Array, n: int) -> Array:
-        """What step^n lacks to the identity, from what one step lacks."""
+        """I - step^n, from `fall` = I - step."""
         xp, lack = self.scope.xp, fall
+        # The leading bit is the step itself; every further one doubles the power, and adds a step if it is 1.
         for bit in bin(n)[3:]:
             lack = 2 * lack - xp.matmul(lack, lack)
             if bit == "1":
@@ -245,9 +247,9 @@ class Moments:
         return lack
 
     def powers(self, fall: Array, n: int) -> tuple[Array, Array]:
-        """What step^n lacks to the identity, and 1 + step + ... + step^(n - 1), from what one step lacks.
+        """I - step^n, and I + step + ... + step^(n - 1), from `fall` = I - step.
 
-        Near 1, rounding of the powers themselves would grow with n.
+        Near I, rounding of the powers themselves would grow with n.
         """
         xp = self.scope.xp
         one = xp.eye(fall.shape[-1], dtype=xp.float64) + 0 * fall

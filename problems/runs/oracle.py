@@ -26,7 +26,9 @@ def answer(xp: Namespace, setup: Setup, risks: Any, x: Array, step: Array, place
         moved = xp.permute_dims(xp.stack(each, axis=-2), (1, 0, 2, 3))
     else:
         moved = shift[..., 0, :]
+    # In floats x + (best - x) need not be best: a whole step has to leave no gap.
     answer = xp.where(taken[..., None] == 1, best, x + taken[..., None] * (best - x)) + moved
     off = gap(answer)
+    # The difference of two rounded values may be negative.
     setup.gaps.append(xp.max(xp.maximum(off, 0 * off), axis=(0, 2)))
     return answer

@@ -81,6 +81,7 @@ class Balls(Law):
                 name = operation.args[0].terms[0][1].name
                 own = [c for c, op in parts if op is not None and op.op == "name" and op.name == name]
                 a = own[0] if own else 0.0
+                # |a + coefficient h| is convex in h: it is largest at an end.
                 stretch = xp.maximum(xp.abs(a + coefficient * self.low), xp.abs(a + coefficient * self.high))
                 total = total + stretch * radius[name]
             else:

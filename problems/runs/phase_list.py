@@ -31,10 +31,11 @@ class Flat:
 
 @lru_cache(maxsize=1024)
 def flat(rules: Programme, phase: str, drawn: bool) -> Flat:
-    """`drawn`: noise is that of drawn data, so that what is inside `noisy` is not read off all data."""
+    """The list of a phase. With `drawn`, noise comes from drawn data, on which what is inside `noisy` is read later."""
     lister = _Lister(rules, drawn)
     targets = [(name, lister.sum(rule)) for name, rule in rules.phases[phase].items()]
     first = {name: place for place, name in enumerate(lister.names)}
+    # Names were met between operations; now they come first, so that the state is the beginning of the list.
     places = [first[item] if isinstance(item, str) else len(first) + item for item in lister.vectors]
     steps = [
         Step(

@@ -90,6 +90,7 @@ class Expectations(Recorder):
 
     def inside(self, place: Place) -> None:
         self.each.inside(place)
+        # Without rules for local steps nothing changes between them.
         if place.k == 0 or self.law.scope.rules.phases["local"]:
             self.whole.inside(place)
 

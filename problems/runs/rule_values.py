@@ -36,7 +36,7 @@ AT_THE_MINIMUM = 1e-8  # of `floor`: below it a vector of the run is at the mini
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Scope:
-    """Rules as arrays. `columns`: outcomes are columns of a map, so that what is not random has only the first.
+    """A method's rules as arrays. With `columns`, outcomes are columns of a map: a constant has the first alone.
 
     Between columns and instances are `axes`: rounds, or local steps and rounds.
     """
@@ -61,7 +61,7 @@ class Scope:
         return all(x.shape[1] == 1 for x in self.factors)
 
     def of_rounds(self, first: int, stop: int, times: int = 1) -> "Scope":
-        """With the coefficients of some rounds, so many times; after the last one they are as in it."""
+        """The scope with the coefficients of some rounds, `times` over; after the last round they are as in it."""
 
         def cut(x: Array) -> Array:
             if isinstance(x, float) or x.shape[0] == 1:
@@ -91,6 +91,7 @@ class Scope:
     def value(self, operation: Operation, place: Place) -> Array:
         if operation.op == "name":
             return place.state[operation.name]
+        # A place may get another kick and keep its values (`AllPaths.stepped`): what reads the kick is not among them.
         if operation.noisy and self.setup.v is not None:
             return self.operation(operation, place)
         if operation not in place.values:
@@ -251,6 +252,7 @@ class Scope:
         elif weights.scalar < 0:
             weight = xp.astype(by == top, xp.float64)
         else:
+            # The argsort of an argsort is the rank; stable, since ties go by the number of the client.
             rank = xp.argsort(xp.argsort(-by, axis=-1, stable=True), axis=-1, stable=True)
             weight = xp.astype(xp.astype(rank, xp.float64) < self.here(weights.scalar, place), xp.float64)
         return weight / xp.sum(weight, axis=-1, keepdims=True)

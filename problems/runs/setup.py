@@ -94,8 +94,8 @@ def draws(C: int, kind: str, m: int) -> tuple[tuple[tuple[int, ...], float], ...
 class Place:
     """Where rules are evaluated: the state, the noise of this step, who was drawn, the indices.
 
-    A run comes to a new place in every phase of every step, so that `moved` has to cost less than a small kernel:
-    it copies the attributes' dictionary, which is why there are no slots.
+    A run comes to a new place in every phase of every step, so that `moved` has to cost less than an
+    operation on small arrays: it copies the attributes' dictionary, which is why there are no slots.
     """
 
     state: State
@@ -124,6 +124,7 @@ class Place:
         """A coefficient here: a number, (n, 1, 1), or of all rounds (T or 1, n, 1, 1)."""
         if isinstance(coefficient, float):
             return coefficient
+        # A constant axis has length 1; after the last round or step a coefficient stays as it was there.
         k = min(self.k, coefficient.shape[1] - 1)
         if self.t >= 0:
             return coefficient[min(self.t, coefficient.shape[0] - 1), k, ...]

@@ -50,7 +50,7 @@ class AffineSteps:
     begun: Begun | None = None
 
     def advance(self, place: Place, before: Place) -> State:
-        """The state after all steps; `before` the round began."""
+        """The state after all local steps of the round that began at `before`."""
         scope, setup, name = self.scope, self.scope.setup, self.local.name
         varying = any(x.shape[0] > 1 for x in scope.factors)
         if self.begun is None or varying:
@@ -91,7 +91,7 @@ class BentSteps:
 
     @staticmethod
     def of(scope: Scope) -> "BentSteps | None":
-        """None where a step is of another kind."""
+        """The shortcut of this method; None where its local step is of another kind."""
         listed = flat(scope.rules, "local", drawn=False)
         if len(listed.targets) != 1 or listed.targets[0][0] not in listed.names:
             return None

@@ -55,6 +55,7 @@ class Algorithm(Setting):
             model = genome["model"][without_point(n, N, z)]
             yield shape.but(n=n - 1), {**without(genome, (*STAIRS, "weight"), z), "model": model}
         if N > 1:
+            # Data sets are in the order of their digits: of those that differ in the last point alone one stays.
             yield shape.but(N=N - 1), {**genome, "model": genome["model"][::n]}
         yield from fewer_steps(shape, genome)
 

@@ -242,7 +242,7 @@ class Setting(ABC):
         return None
 
     def observe(self, reading: Reading, shape: Shape, genome: Genome, known: Table) -> Table:
-        """As `measure`, for looking: sampled where `measure` has only a bracket."""
+        """What a picture shows of a batch: as `measure`, but sampled where that has only a bracket."""
         return self.measure(reading, shape, genome, known)
 
 

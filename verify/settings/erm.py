@@ -32,6 +32,7 @@ class Erm(Setting):
         G, lam, dip = (genome[k] for k in ("G", "lam", "dip"))
         unit = G / lam
         losses, shift = stairs(genome, G, dip), unit[:, None] * genome["shift"]
+        # Losses may be concave, but no more than `dip`: with r every risk is lam-strongly convex.
         apart, eps = stability(losses, lam + dip, unit * genome["centre"], shift)
         return known.measured({"apart": apart, "eps": eps}, scale=(G * unit, unit))
 

@@ -150,6 +150,7 @@ def _parts(reading: Reading, shape: Shape, genome: Genes) -> dict[str, Array]:
     bent = shape.flag("loss") == "piecewise"
     parts["m"] = low + (high - low) * genome["tail"] if bent else parts["a"]
     if "has_minimum" in _let(reading) and "convex" not in _let(reading):  # a hump is inside, tails go up
+        # From L/10 to L: with tails of curvature 0, f would fall for ever beyond a hump.
         parts["m"] = high * (1 + 9 * genome["tail"]) / 10 if bent else high * genome["curve"]
         parts["a"] = parts["a"] if bent else parts["m"]
     parts |= {k: genome[k] if bent else 0 * parts["a"] for k in ("lo", "hi")}

@@ -176,7 +176,7 @@ def _sizes(reading: Reading) -> list[tuple[int, ...]]:
 
 
 def _signs(shape: Shape) -> bool:
-    """Noise of independent fair signs, one a coordinate."""
+    """Whether noise consists of independent fair signs, one for each coordinate."""
     return ("noise", "signs") in shape.flags
 
 
@@ -212,7 +212,7 @@ def _tasks(reading: Reading, shape: Shape, genome: Genes) -> Tasks:
 
 
 def _metric(genome: Genes) -> Array:
-    """On a line, with a spike at every point."""
+    """Distances (.., m, m) of data points: those of their places on a line, plus the heights of both points."""
     place, height = genome["place"], genome["height"]
     far = np.abs(place[..., :, None] - place[..., None, :]) + height[..., :, None] + height[..., None, :]
     return far * (1 - np.eye(place.shape[-1], dtype=int))

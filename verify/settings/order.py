@@ -194,6 +194,7 @@ def _excess(op: str, slope: Array) -> Array:
         case "=":
             return np.abs(slope)
         case _:  # o and omega: the same order is too much
+            # Twice, since `scores` takes one off again.
             return (slope if op == "<" else -slope) + 2 * TRANSIENT
 
 

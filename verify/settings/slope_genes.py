@@ -1,4 +1,4 @@
-"""Genes of Lipschitz losses of one variable, smooth or weakly convex, from the story of their slope."""
+"""Genes of Lipschitz losses of one variable, smooth or weakly convex, from the course of their slope."""
 
 from __future__ import annotations
 

@@ -43,6 +43,7 @@ class Tabulated(Setting):
         for z in range(n if n > 2 else 0):  # one point has no neighbours
             yield shape.but(n=n - 1), {"weight": np.delete(weight, z), "h": h[without_point(n, N, z)]}
         if N > 1:
+            # Data sets are in the order of their digits: of those that differ in the last point alone one stays.
             yield shape.but(N=N - 1), {**genome, "h": h[::n]}
 
 

@@ -73,6 +73,7 @@ def _eigenpair(shape: Shape, A: Array) -> tuple[Array, Array]:
         return u, 0 * A[..., 0, 0]
     u = 0 * u
     u[..., 0], u[..., 1] = 1, -1
+    # L (e_1 - e_2) = (deg_1 + a_12) (e_1 - e_2), since both nodes have the same weights to all others.
     return u, A[..., 0, :].sum(axis=-1) + A[..., 0, 1]
 
 

@@ -173,7 +173,7 @@ def _drawn_out(name: str, values: Array, shape: Shape) -> Array:
 
 
 def alike(reading: Reading, T: int) -> Shape:
-    """One client alone."""
+    """The shape of T rounds with one client and one data point."""
     errs = "exact" if has(reading, "exact_oracle") or not oracle_step(reading) else "aimed"
     shape = _shape("alike", errs, 1, 1, 1, 0 if has(reading, "full_batch") else 1, T)
     return shape if rules_sample(reading) else _unsampled(shape)
@@ -338,7 +338,7 @@ def cut(genome: Genes, genes: Mapping[str, Gene], kept: Mapping[str, Gene]) -> d
 
 
 def _fitted(values: Array, shape: tuple[int, ...]) -> Array:
-    """Cut, or with the last entry again and again."""
+    """Values in this shape: cut off, or with the last entry again and again."""
     for axis, size in enumerate(shape):
         values = np.take(values, np.minimum(np.arange(size), values.shape[axis] - 1), axis=axis)
     return values

@@ -69,6 +69,7 @@ def exact_instance(reading: Reading, shape: Shape, genome: Genes, known: ExactVa
         if answers is not None:
             step, shift = answers[0][0], answers[1][0]
             instance["oracle"] = {"step": text(step), "shift": text(shift if counts["d"] > 1 else shift[..., 0])}
+    # The kernel refuses step sizes that the claim chooses: it computes those for itself.
     needed = set(requirements.steps(reading)) - set(reading.claim["choose"])
     if needed:
         instance["steps"] = {name: _exact_steps(reading, batch, known, name) for name in sorted(needed)}

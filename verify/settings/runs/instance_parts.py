@@ -47,7 +47,7 @@ def curvatures(reading: Reading, genome: Genes) -> tuple[Array, Array]:
 
 
 def placed(shape: Shape, genome: Genes) -> Mapping[str, Array]:
-    """The start where the shape puts it."""
+    """The genome with its start at 0, if the shape puts the start between two clients."""
     between = dict(shape.flags).get("start") == "between"
     return {**genome, "start": 0 * genome["start"]} if between and "start" in genome else genome
 
@@ -110,6 +110,7 @@ def _weights(reading: Reading, C: int, genome: Genes, links: Array | None, high:
     if links is not None and requirements.has(reading, "similarity_weights"):
         return links.sum(axis=2) / links.sum(axis=(1, 2))[:, None]
     if "weight" not in genome:
+        # 1 + 0 x is a one of the type of x: of rationals all weights are rationals.
         return np.broadcast_to((1 + 0 * high / C)[:, None] / C, (len(high), C))
     if "nonnegative_weights" in reading.dropped and not requirements.uses(reading, "chosen"):
         rest = genome["weight"][:, : C - 1]

@@ -92,6 +92,7 @@ class RunSetting(Limited):
         rough = "rough" in genome  # where Hessians differ, gradients do, however little
         levels = {
             "steps": level,
+            # Where there is noise b is 1 or 4 (`run_shape`), so that its root is rational.
             "minibatches": isqrt(dict(shape.counts).get("b", 1)) * high * genome["scale"] * level,
             "gradients": level + high * genome["scale"] / BARELY if rough else level,
             "Hessians": noise.bends(genome, high, 1).max(axis=(1, 2)) if rough else 0 * high,

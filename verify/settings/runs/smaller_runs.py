@@ -34,6 +34,7 @@ def smaller_runs(setting: Setting, reading: Reading, shape: Shape, genome: Genes
     for axis in ("C", "d"):
         if axis == "C" and alike:
             continue
+        # A client can go only where fewer are drawn than there are.
         if counts[axis] > (requirements.least_clients(reading) if axis == "C" else 1) and (
             axis == "d" or counts.get("m", 0) < counts["C"]
         ):

@@ -47,7 +47,7 @@ class Moments:
         return measured | {name: here.value(m, law, inside) for name, m in measures.items() if m.at}
 
     def centred(self) -> Scope:
-        """The scope in coordinates from the start, where clients that nearly agree do not cancel; then from f's minimiser."""
+        """The scope in coordinates from the start, where clients that nearly agree do not cancel; then from x*."""
         scope, xp, setup = self.scope, self.scope.xp, self.scope.setup
         # A method that reads 0 is another one where coordinates count from another point.
         if "zero" in scope.rules.ops:

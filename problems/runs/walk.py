@@ -119,7 +119,6 @@ def by_rounds(law: Law, recorder: Recorder, ends: Ends, shortcut: Shortcut | Non
     xp, setup, rules = law.scope.xp, law.scope.setup, law.scope.rules
     place = law.start()
     for t in range(ends.rounds + 1):
-        # Who takes part is settled first: a measure before the round may read it.
         before = law.drawn(place)
         recorder.between(before)
         if t == ends.rounds:

@@ -73,6 +73,7 @@ def derived(statement: Statement, proofs: Path | None = None, *, slack: bool = T
     """
     statements = catalogue([statement])
     for premise in shown(statement, statements):
+        # Despite its name `mend` changes nothing: it raises where a premise written by hand does not stand.
         mend(premise)
     outcome = derive(statement, statements, slack=slack, terms=True)
     asked = outcome.proved or (statement.method == "order" and not statement.quoted)  # the kernel has its own way there
@@ -175,9 +176,11 @@ def audit(
     told("lint and derive", 0, 1)
     sense, derivation = linted(statement), derived(statement, proofs, slack=thorough)
     proof = derivation.proof if isinstance(derivation.proof, Proof) else None
+    # A third is for `verify`, a third for `hunt`, and a third for each literal reading.
     share = effort / 3
     plan = _plan(statement, proof is not None, thorough).at(share)
     verified, hunted = _both(statement, seed, share, backend, memory, plan)
+    # Of equal verdicts `max` takes the first one, and what `hunt` found has been climbed for.
     moves: list[Verdict] = [hunted, verified]
     if proof is not None:
         met = any(isinstance(move, Proved) or not move.search.nothing_met for move in moves)
@@ -239,6 +242,7 @@ def _both(
             scattering.instances, seed, spent, hunted.search.how, sizes=scattering.sizes, covered=scattering.covered
         )
         return replace(hunted, search=search), hunted
+    # A sturdy counterexample is looked for once: where `hunt` has one, `verify` shows the first that it met.
     began, plan = time.perf_counter(), replace(plan, sturdy=_against(hunted) is None)
     verified = _verified(statement, reading, world, scattering, plan, seed, replay)
     return searched(verified, seconds=round(_since(began) + spent, 3)), hunted

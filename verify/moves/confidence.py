@@ -20,6 +20,7 @@ def interval(values: Array, width: Array, look: int, delta: float = DELTA) -> tu
         raise ValueError(f"got look {look}, delta {delta}, expected look >= 1 and 0 < delta < 1; do: count from 1")
     n = values.shape[-1]
     bits = np.log(3 * look * (look + 1) / delta)
+    # V of the theorem divides by n, as numpy's variance does, and not by n - 1.
     mean, variance = values.mean(axis=-1), values.var(axis=-1)
     radius = np.sqrt(2 * variance * bits / n) + 3 * width * bits / n
     return np.maximum(mean - radius, 0.0), np.minimum(mean + radius, width)

@@ -111,6 +111,7 @@ def _holds_after_all(reading: Reading, world: Setting, found: Found) -> bool:
     holds needs no certificate, so that one replay more decides the verdict; a violation would need one, and none that
     takes so much is accepted.
     """
+    # Of nested meters the outer one counts, so that the smaller one of each replay does not end it.
     with metered(PATIENT):
         replayed = certify(reading, world, found)
     return replayed is not None and replayed.holds

@@ -158,6 +158,7 @@ def _accepted(
             return Unproved(f"what it cites is not proved, {name}{why}")
         below |= {**one.cited, name: one}
     try:
+        # The kernel is asked about what a file can hold: tuples become lists, and nothing is shared with the proposer.
         file = json.loads(json.dumps(proposal))
         accepted = check(file, {name: one.accepted for name, one in below.items()})
     except (Malformed, Rejected) as error:

@@ -69,7 +69,9 @@ def statistics(reading: Reading, setting: Setting, seed: int, instances: int = 2
         evaluator = Evaluator(table, {v: (lo, hi) for v, (lo, hi) in reading.claim["for_all"].items()})
         usable = conditions(evaluator, reading.claim["when"])
         rhs = np.broadcast_to(evaluator(reading.claim["then"][0][2]), evaluator.shape)
+        # All instances and rounds share δ, so that with probability 1 - δ none of these intervals is wrong.
         low, high = interval(values, width, look, DELTA / width.size)
+        # A bound above the whole range of the values holds, whatever was sampled.
         settled = ((high <= rhs).all(axis=1) | (width <= rhs).all(axis=1)) & usable
         above = (low > rhs).any(axis=1) & usable
         if (settled | above | ~usable).all():

@@ -159,6 +159,7 @@ def repair(printed: Statement, catalogue: Mapping[str, Statement], seed: int = 0
         _order(pair, definitions[name], new) for name, new in pair.new.definitions().items() if name in definitions
     ]
     answers += _rounds(pair)
+    # A wrong rate is wrong whatever else is open, but that only a constant was wrong takes every relation to say so.
     for change in ("none known", "rate", "undecided", "constant"):
         if change == "constant" and printed.is_order_of_formulas:
             break
@@ -301,6 +302,7 @@ def _in_order(pair: Pair, new: Relational) -> bool:
 
 
 def _equal(a: Expr, b: Expr) -> bool:
+    # Numbers are tried first, because simplifying a difference that is not 0 takes long.
     return a == b or (not differ(a, b) and simplify(a - b) == 0)
 
 

@@ -110,6 +110,7 @@ class Formulas:
             while f"{name}_{n}" in taken:
                 n += 1
             name = f"{name}_{n}"
+        # The context is read-only to the kernel's rules; who writes the proof adds to it with every letter.
         cast("dict[str, str]", context.letters)[name] = domain
         cast("dict[str, str]", context.forms.domains)[name] = domain
         return name
@@ -137,6 +138,7 @@ class Formulas:
     def inside(self, term: Expr, index: Symbol, place: IndexValues) -> Tree:
         """A term with its index as a name."""
         domains = cast("dict[str, str]", self.book.context.forms.domains)
+        # It is declared for this formula alone: a letter of the proof would be written into the file.
         strange = index.name not in domains
         if strange:
             domains[index.name] = "index"

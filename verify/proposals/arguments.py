@@ -280,6 +280,7 @@ class Proposer(Formulas):
         says = parse_relation(Node(proposed.judgement["says"], "premise"))
         needs = book.needs(says, (*scope, *needed), under)
         data = proposed.judgement["with"]
+        # A proof is to rest on no more than it takes, so that the smallest offer which the kernel accepts is used.
         for by in (needed, [*needed, *(needs or ())], [*needed, *scope, *(needs or ())]):
             try:
                 place_ = book.say(proposed.judgement["rule"], says, under, by, data)

@@ -166,6 +166,8 @@ class _Reader:
         self._is(", ")
         body = self._form()
         self._is(")")
+        # Behind the number of an index the kernel writes p if it is at least 1, and z if it has any sign. There is
+        # always one: the kernel takes out of a sum what does not speak of its index.
         return ["sum", min(_open(body), key=lambda name: int(name.removeprefix(_INDEX).rstrip("pz"))), low, high, body]
 
 

@@ -69,7 +69,7 @@ class NotCited:
 def cited(
     statement: Statement, known: Known, catalogue: Mapping[str, Statement], letters: Letters, taken: Sequence[str] = ()
 ) -> Cited | NotCited:
-    """`known`: of the kind "cited". `letters`: those of the proof so far; `taken`: names that no new one has."""
+    """The citation of `known`, which is of the kind "cited"; `taken` are names that no new letter may have."""
     if known.citation is None or known.because not in catalogue:
         return NotCited(f"{known.because} is no statement of the catalogue")
     if known.citation.instead:
@@ -227,6 +227,7 @@ def _in(raw: Json) -> Iterator[str]:
 
 
 def _frozen(raw: Json) -> Json:
+    # Lists have no hash, and each requirement is to be listed once.
     return tuple(map(_frozen, raw)) if isinstance(raw, list) else raw
 
 

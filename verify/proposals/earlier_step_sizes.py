@@ -42,7 +42,7 @@ def sign_before(
 
 
 def value_before(proposer: Proposer, says: Relation, scope: Sequence[int], under: Hypotheses) -> list[int]:
-    """Step sizes of the round before."""
+    """The condition that a line is, if it says what the step size of the round before is; none otherwise."""
     _, left, _ = says
     if says[0] != "=" or not isinstance(left, Op) or left.name != "at" or not is_earlier(proposer, str(left.args[0])):
         return []

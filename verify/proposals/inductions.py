@@ -42,7 +42,7 @@ def termwise_sum(
 
 
 def inductively(proposer: Proposer, step: Induction, place: IndexValues) -> list[int]:
-    """Over all rounds of the run, if it does not go beyond them."""
+    """The induction over all rounds; if that cannot be written, over the rounds of the run alone."""
     try:
         return _induction(proposer, step, place)
     except NotProposed:
@@ -66,6 +66,7 @@ def _induction(proposer: Proposer, step: Induction, place: IndexValues, *, withi
         hypotheses.append(("<=", letter, book.context.size("T")))
     hypotheses += [proposer.relation(c, at) for c in relations_of(step.under)]
     reached: Relation = ("<=", start, letter)
+    # Otherwise the letter's own domain says it: an index is at least 0, and a count at least 1.
     if step.start > (1 if book.context.letters[letter] == "count" else 0):
         hypotheses.append(reached)
     under = tuple(dict.fromkeys(hypotheses))

@@ -201,6 +201,7 @@ class _Search:
         number = NUMBERS[0] if attempt == 0 else random.choice(NUMBERS)
         if kind in ("count", "index") and "/" in number:
             number = number.removeprefix("1/")
+        # At first nothing moves but what the claim says; the rest does where no path was found that way.
         power = 0 if role not in ("grows", "vanishes") else random.randint(1, 6)
         if role not in ("fixed", "grows", "vanishes") and attempt > TRIES // 4:
             power = random.choice((0, 0, 1, 2, 3) if kind in ("count", "index") else (0, 0, 1, -1, 2, -2, 3, -3))
@@ -293,6 +294,7 @@ def _solved(
     """Non-negative multiples of the columns that add up to the target; if strict, one of what moves."""
     import z3
 
+    # In a context of its own, z3's answer does not depend on what was asked before.
     context = z3.Context()
     solver = z3.Solver(ctx=context)
     weights = [z3.Real(f"q{n}", ctx=context) for n in range(len(columns))]

@@ -116,6 +116,7 @@ def _written(
                 if isinstance(step, Induction) and step.over.name in own:  # it is over a letter: here at that symbol
                     reached += proposer.use(step, IndexValues(), proposer.background(IndexValues()), ())
             except NotProposed:
+                # A step on the way may turn out not to be needed; without what is claimed there is no proof.
                 if step.claim in goal.relations:
                     raise
         for relation in context.claim.then:

@@ -26,6 +26,7 @@ from .atom_trees import atom_tree
 
 WORK = 4_000_000  # z3's own count for one question, so that an answer does not depend on the machine
 GLANCE = 1_000_000  # the same, where nothing is taken on its word
+# The solver for polynomials is asked first: setting up all engines of the logic costs three times as much.
 ENGINES: Sequence[Callable[[], Any]] = (
     lambda: z3.Tactic("qfnra-nlsat").solver(),
     lambda: z3.SolverFor("QF_NRA"),
@@ -65,6 +66,7 @@ def follows(says: Relation, rests: Sequence[Relation], forms: Forms) -> bool:
     atoms = atoms_of(*(polynomial for _, polynomial in (*goals, *premises)))
     signs = {atom: sign_of(atom, forms) for atom in atoms}
     questions = [_Question.of(goal, premises, signs) for goal in goals]
+    # A countermodel counts as true in Python, so that only `is True` means that there is none.
     return all(any(one.asked(range(len(premises)), e, WORK) is True for e in ENGINES) for one in questions)
 
 
@@ -141,6 +143,7 @@ def needed_for_contradiction(
         for start in range(0, len(doubted), size):
             fewer = needed - set(doubted[start : start + size])
             met = [premises[n] for n in fewer]
+            # Where a countermodel of another choice meets this one too, the solver need not be asked.
             if fewer == needed or any(one.holds(met, signs.__getitem__) for one in against):
                 continue
             answer = question.asked(fewer, engine)

@@ -170,6 +170,7 @@ def _functions(reach: Reach, points: Sequence[Vector], steep: Sequence[Vector]) 
     for x, y in permutations((*points, w_star), 2):
         if x not in (*steep, w_star):
             continue
+        # The branches of this condition read gradients at both points; the atoms after it read one at x alone.
         if y not in (*steep, w_star):
             pass
         elif L is not None and mu is not None:
@@ -264,6 +265,7 @@ def _squares(reach: Reach, points: Sequence[Vector], steep: Sequence[Vector], wh
     if (strong := reach.curved.strong) is not None:
         ratio = strong.args[0] / reach.scale
         if ratio != 1:
+            # There are no slopes where no assumption bounds them.
             for x, g in zip(steep, slopes, strict=False):
                 yield _one(Square(g - ratio * (x - w_star))), LENGTH2
     if reach.frame.client is None:

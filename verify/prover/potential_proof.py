@@ -156,7 +156,7 @@ def _room(reach: Any) -> Any:
 
 
 def _lost(potential: Potential, room: Any, wanted: Any, letters: Sequence[Any]) -> list[Any]:
-    """What may be lost in a round, times that number: measures that are not negative."""
+    """Measures that are not negative: a round may lose `room` times a combination of them."""
     t = potential.frame.letters[0]
     kept = [(head(t), power_of(potential.reach.scale, size, wanted)) for head, size in potential.quantities]
     units = [(q, power) for q, power in kept if power is not None and q.is_nonnegative]

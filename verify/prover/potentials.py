@@ -99,6 +99,7 @@ def last_round_claim(relation: Relational, frame: Frame) -> LastRoundClaim | Non
         return None
     lead = cancel(next(iter(starts.values())))
     _, moving = lead.as_independent(end, as_Add=False)
+    # One point tells the sign of a factor that has one; with any other the last line of the proof would not stand.
     moving = moving if moving.subs(dict.fromkeys(moving.free_symbols, Rational(1, 2))) > 0 else -moving
     scaled = {q: cancel(parts[m] / moving) for q, m in marks.items()}
     const = cancel(const / moving)

@@ -130,6 +130,7 @@ def solve(equations: Sequence[Equation], signs: Mapping[int, bool] | None = None
 
 def _expand(n: int, equation: Equation, columns: _Programme) -> bool:
     """Add the columns of one equation; whether it could be read."""
+    # A reader knows the letters of what it is shown: every product is shown to it once, beside some atom.
     products = tuple(dict.fromkeys(p for ps in equation.multipliers for p in ps))
     everything = (
         *((p, equation.bundles[0][0][1]) for p in (*products, equation.times)),

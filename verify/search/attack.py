@@ -36,6 +36,7 @@ def scattered(reading: Reading, world: Setting, effort: Effort, seed: int) -> Se
         first = parts[-1].best[:1]
         if first and first[0].margin > CLEAR:
             clear += 1
+            # A replay costs more than many instances, and one fall that is confirmed is enough.
             sure = sure or (clear <= REPLAYS and _falls(reading, world, first[0]))
         if sure and 0 < enough <= clear:
             break
@@ -45,6 +46,7 @@ def scattered(reading: Reading, world: Setting, effort: Effort, seed: int) -> Se
         if more > 0:
             for place, (shape, n) in enumerate(zip(shapes, counts, strict=True)):
                 told("random instances again, shape", place, len(shapes))
+                # With the same seed the second turn would begin with the random numbers of the first.
                 parts.append(sampled(reading, world, shape, more * n, seed + 1))
     return replace(joined(parts), covered=(len(shapes), proposed), fell=sure and 0 < enough <= clear)
 

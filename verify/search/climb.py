@@ -203,6 +203,8 @@ def _danger_of(found: Found) -> float:
 
 def _danger(scores: Scores) -> Array:
     """How dangerous each row is: violations first, then how close it comes where the claim is not trivial."""
+    # A margin is at least -2 and, where nothing is violated, about 0 at most: 2 more puts every violation first, and -9
+    # what has no later index last.
     danger = np.where(scores.margin > VIOLATION, 2 + scores.margin, scores.later)
     return np.where(np.isfinite(scores.margin), np.nan_to_num(danger, nan=-9.0), -np.inf)
 

@@ -25,7 +25,7 @@ FEWEST = 4  # shapes
 
 @dataclass(frozen=True, slots=True)
 class Effort:
-    """How much of a search."""
+    """How much of each part of a search is done."""
 
     shapes: int  # that are tried, of all there are
     instances: int  # random ones, over all of them
@@ -43,7 +43,7 @@ class Effort:
     sturdy: bool = True  # whether a counterexample that lasts is looked for
 
     def at(self, seconds: float) -> Effort:
-        """So much of it as these nominal seconds pay for."""
+        """The effort that these nominal seconds pay for."""
         share = min(1.0, max(LEAST, seconds / WHOLE)) * max(1.0, self.rate * seconds / self.instances)
         return replace(
             self,
@@ -92,6 +92,7 @@ def covering(shapes: tuple[Shape, ...], most: int) -> tuple[Shape, ...]:
     """
     if len(shapes) <= most:
         return shapes
+    # Sets of marks are bits of whole numbers: every shape is counted again at every choice, and there may be hundreds.
     bits, masks = dict[tuple[tuple[str, str], ...], int](), list[int]()
     for shape in shapes:
         values = sorted({**{name: str(n) for name, n in shape.counts}, **dict(shape.flags)}.items())

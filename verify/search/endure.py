@@ -57,6 +57,7 @@ class Endurance:
 
     def worth(self) -> tuple[bool, int]:
         """What lasts is worth more than what ends, however late; of that, what ends later."""
+        # What lasts refutes at every horizon that was tried; how long those are is due to its shape alone.
         return self.lasts, 0 if self.lasts else self.reach
 
     def keeps(self, other: Endurance) -> bool:
@@ -258,7 +259,7 @@ def _late(reading: Reading, shape: Shape) -> Reading:
 
 @lru_cache
 def _from(reading: Reading, first: int) -> Reading:
-    """One reading for each first round: what settings read off a claim is known by the claim itself."""
+    """One reading for each first round, because settings keep what they read off a claim by the claim itself."""
     for_all = dict(reading.claim["for_all"])
     for index, (low, high) in for_all.items():
         if ("T", False) in names(high) and isinstance(low, str) and low.isdigit():

@@ -96,6 +96,7 @@ def jitter(genes: Sequence[Gene], genome: Genome, size: float) -> Genome:
     for gene in genes:
         old = genome[gene.name]
         shape: tuple[int, ...] = old.shape
+        # No gene moves by less than half of `size`: one that stays would keep the coincidence that is to be broken.
         step = size * rng.uniform(0.5, 1.0, shape) * (2.0 * rng.integers(0, 2, shape) - 1.0)
         new = np.where(old == 0, step, old * (1 + step))
         low = -np.inf if gene.kind == "real" else 0.0

@@ -36,6 +36,7 @@ def _most_broken(
 ) -> Crossing | None:
     sides: list[tuple[Array, Array]] = []
     for shape in columns.values():
+        # The seed is the same at every length, so that row n of each batch is one problem, run for longer.
         rng = np.random.default_rng(seed_for(seed, statement.id, "curves"))
         lhs, rhs = sides_of(
             reading, tabulate(reading, world, shape, draw(genes_of(reading, world, shape), PROPOSED, rng))

@@ -14,6 +14,7 @@ from ..kernel import inputs
 __all__ = ["lower", "unchecked"]
 
 KEPT = 16  # statements
+# Statements are compared by identity, because equality leaves out the glossary, from which sides have their units.
 _LAST: deque[tuple[Statement, Lowered]] = deque(maxlen=KEPT)
 
 

@@ -102,6 +102,7 @@ def _decided(
         return None
     shape, at = scores.shape, scores.at[row]
     for instance in _instances(reading, setting, shape, genome, _measured(setting, scores, row)):
+        # The kernel reads no longer number; with other constants declared, the instance may be short enough.
         if _longest(instance) > READ:
             continue
         try:
@@ -323,6 +324,7 @@ def _declarations(names: tuple[str, ...], measured: Mapping[str, float]) -> Iter
         near = {k: Fraction(measured[k]).limit_denominator(size) for k in names}
         if all(-below * abs(measured[k]) <= float(near[k]) - measured[k] <= NEAR * abs(measured[k]) for k in names):
             yield {k: str(v) for k, v in near.items()}
+    # Six digits leave more room above the measured constant, where floats were off by more than ten digits show.
     for digits in (10, 6):
         yield {k: str(_above(measured[k], digits)) for k in names}
 

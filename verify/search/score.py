@@ -102,7 +102,7 @@ def score_below(reading: Reading, setting: Setting, scores: Scores, best: Array,
 
 
 def _columns(scores: Scores) -> tuple[Array, ...]:
-    """What `compared` said of a batch."""
+    """The columns of a scored batch, in the order in which `compared` gives them."""
     places = cast("Places", scores.at)
     sides = scores.ratio, scores.lhs, scores.rhs
     return scores.margin, scores.later, *sides, places.which, places.place, scores.region
@@ -178,6 +178,7 @@ def larger_parts(reading: Reading) -> list[list[Tree]]:
     others: each dominates in a region of its own.
     """
     claim = reading.claim
+    # L and mu are in nearly every term of a bound, so that they tell no terms apart.
     assumed = (a for a in (*claim["let"], *claim["implicit"]) if a[0] not in CURVATURES)
     sources = frozenset({"Gamma", *(name for a in assumed for name in a[1:])})
     sources |= {*claim["method"]["measures"]} if "method" in claim else set[str]()
@@ -204,6 +205,7 @@ def conditions(evaluator: Evaluator, when: Sequence[tuple[str, Tree, Tree]]) -> 
     usable = np.ones(evaluator.table.n, dtype=bool)
     for op, left, right in when:
         a, b = evaluator(left), evaluator(right)
+        # The slack is for conditions that are met with equality, which strict ones never are.
         slack = CONDITION_SLACK * np.maximum(np.abs(a), np.abs(b))
         holds = {
             "<=": a <= b + slack, ">=": a >= b - slack, "<": a < b, ">": a > b, "=": abs(a - b) <= slack, "!=": a != b,

@@ -136,6 +136,7 @@ class Evaluator:
 @lru_cache(maxsize=1024)
 def _full(rank: int, value: float) -> Array:
     number = np.full((1,) * rank, value)
+    # One array serves all that ask for this number, so that nobody may write into it.
     number.setflags(write=False)
     return number
 
@@ -170,6 +171,7 @@ def _at(name: str, indices: Sequence[Tree]) -> Formula[Array]:
         quantity = scope.table.quantities[name]
         places: list[Array] = []
         for formula, start, size in zip(formulas, quantity.start, quantity.values.shape[1:], strict=True):
+            # Indices are computed in floats like all other numbers.
             place = np.rint(formula(scope)).astype(int) - start
             if place.min() < 0 or place.max() >= size:
                 raise IndexError(f"{name}{indices} leaves its range {start}..{start + size - 1}")
@@ -221,6 +223,7 @@ def _total(variable: str, low: Tree, high: Tree, body: Tree) -> Formula[Array]:
             return _up_to(term(inner), axis, ends - (first - 1))
         places, starts, ends = inner.bound[variable], starts[..., None], ends[..., None]
         counted = (starts <= places) & (places <= ends)
+        # Terms beyond their own end are not counted, but they are evaluated: the indices that they read have to exist.
         inner.bound[variable] = np.clip(np.clip(places, starts, np.maximum(starts, ends)), first, last)
         return np.where(counted, term(inner), 0.0).sum(axis=-1)
 
@@ -244,6 +247,7 @@ def _names(tree: Tree) -> frozenset[str]:
 
 
 def _erf(x: Array) -> Array:
+    # scipy has no erf of extended numbers and refuses them.
     return _special.erf(x.astype(np.float64))
 
 

@@ -104,8 +104,10 @@ def _of_atom(book: Notebook, key: str, tree: Tree, rests: Places, under: Hypothe
         if isinstance(base, Op) and base.name == "exp":
             yield _fact(book, "exp_power", [base.args[0], power], rests, under)
         if isinstance(base, fmpq) and base > 1:
+            # (1/2)^n 2^n = 1^n: otherwise powers of 2 and of 1/2 are two atoms that have nothing to do with each other.
             yield _fact(book, "power_product", [1 / base, base, power], rests, under)
         form = forms.form(power)
+        # x^(n - 1) is an atom of its own; this equation ties it to x^n.
         if form.top.get((), fmpq(0)) < 0:
             yield _fact(book, "power_step", [base, Op("+", (power, ONE))], rests, under)
     elif tree.name in ("min", "max"):
@@ -133,7 +135,7 @@ def _of_atom(book: Notebook, key: str, tree: Tree, rests: Places, under: Hypothe
 
 
 def _sum_sign(book: Notebook, tree: Op, rests: Places, under: Hypotheses) -> int | None:
-    """A sum of measures that are not negative is none."""
+    """That a sum of measures that are not negative is not negative either."""
     index, low, high, body = tree.args
     letter = f"each_{str(index).removeprefix('index_')}"
     for domains in (book.context.letters, book.context.forms.domains):
@@ -153,7 +155,7 @@ def _sum_sign(book: Notebook, tree: Op, rests: Places, under: Hypotheses) -> int
 
 
 def _of_sum(book: Notebook, tree: Op) -> Iterator[int | None]:
-    """A sum of none or one term, by what it is."""
+    """A sum of at most three terms, written out."""
     index, low, high, body = tree.args
     length = book.context.forms.difference(low, Op("+", (high, ONE)))
     if set(length.top) - {()}:

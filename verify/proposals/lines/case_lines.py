@@ -82,6 +82,7 @@ def by_extremes(book: Notebook, says: Relation, rests: Places, under: Hypotheses
             needs += [n for n in book.needs(hypothesis, rests, under) or () if n not in needs]
             scope = (*under, hypothesis)
             assumed = book.attempt("hypothesis", hypothesis, scope, (), {})
+            # The fact asks how `part` compares with every part of the extreme, itself among them.
             same_ = book.attempt("line", ("<=", part, part), scope, needs, certificates(("<=", part, part), [], forms))
             if assumed is None or same_ is None:
                 return None
@@ -122,6 +123,7 @@ def by_squares(book: Notebook, says: Relation, rests: Places, under: Hypotheses)
     forms = book.context.forms
     letters = [n for n in atoms_of(constraint(says, forms)[1]) if forms.domain(n) == "index"]
     pairs = [(n, pair) for n in rests if (pair := _product_of(book, n)) is not None]
+    # Under a hypothesis of its own it would split the same cases again, without end.
     if not pairs or not letters or any(h in (("<=", n, ZERO), ("<=", ONE, n)) for h in under for n in letters):
         return None
     both: list[int] = []

@@ -105,6 +105,7 @@ def _named(json: Json, trees: Mapping[str, Json]) -> Json:
 @lru_cache(maxsize=20_000)
 def _of_problem(problem: _Problem, quick: bool) -> Json | Countermodel | None:
     """From all premises in a simple way; else from those that z3 needs: few of them have more products in reach."""
+    # A frozen set has no order, and columns have to come in the same one in every process.
     goal, *premises = ((name, dict(sorted(polynomial))) for name, polynomial in problem.constraints)
     signs = dict(problem.signs)
     simple = _searched(LineSystem.of(goal, premises, signs), _first if quick else _simple)
@@ -166,6 +167,7 @@ def _second(line: LineSystem) -> Attempts:
 def _simple(line: LineSystem) -> Attempts:
     """Products of one bound and a monomial, those that overlap with the goal in several rounds too."""
     yield from _first(line)
+    # Overlapping products add squares to their line: each attempt gets a list of its own.
     for one in (_unshifted(line), replace(line, squares=[*line.squares])):
         yield from ((one, columns) for columns in overlapping_columns(ColumnSearch.of(one), 1))
 

@@ -217,8 +217,11 @@ class LineSystem:
                 if len(monomials) > 1 or lead[atom] != 1:
                     continue
                 rest = without(lead, atom)
+                # The atom's value is a quotient by the rest of its term, which therefore must not be 0.
                 if any(power and self.signs[n] != "positive" for n, power in enumerate(rest)):
                     continue
+                # Measures go before letters, short equations before long ones, and atoms without a sign before those
+                # whose sign stays behind as a bound.
                 cost = 8 * self.letters[atom] + sum(rest) + 2 * (self.signs[atom] != "real") + len(equation.terms)
                 if best is None or cost < best[0]:
                     best = cost, equation, atom, lead

@@ -68,6 +68,8 @@ class Table:
         return [Column((), monomial, False, keys, sign * self.numbers, self.exact, equation, sign) for sign in (1, -1)]
 
 
+# Products and sums wrap around, so that two monomials may share a key. That hardly ever happens and does no harm: what
+# is found with a wrong key is given up when its certificate is written from the exact terms.
 WEIGHTS = np.random.default_rng(0).integers(1, 2**62, size=4096, dtype=np.int64)
 
 
@@ -169,6 +171,7 @@ def targets(search: ColumnSearch) -> Iterator[Terms]:
         if len(cofactor) * len(goal) <= TARGET_TERMS:
             yield times(goal, cofactor)
     if len(goal) <= SQUARED:
+        # Only the monomials of a target are read, so that its coefficients may be anything.
         yield {**times(goal, goal), **goal}
 
 

@@ -159,7 +159,7 @@ def repair(printed: Statement, catalogue: Mapping[str, Statement], seed: int = 0
         _order(pair, definitions[name], new) for name, new in pair.new.definitions().items() if name in definitions
     ]
     answers += _rounds(pair)
-    # A wrong rate is wrong whatever else is open, but that only a constant was wrong takes every relation to say so.
+    # One wrong rate is enough, whatever else is open; that only a constant was wrong takes every relation to say so.
     for change in ("none known", "rate", "undecided", "constant"):
         if change == "constant" and printed.is_order_of_formulas:
             break

@@ -29,6 +29,7 @@ class Tried:
     @property
     def seconds(self) -> float:
         """What it took of a budget, whatever the machine: the products of its linear programme, found or not."""
+        # C(g + d, d) is the number of products of at most d out of g generators, with repetition.
         return self.atoms * comb(self.generators + self.degree, self.degree) / NOMINAL
 
     def row(self) -> dict[str, int]:

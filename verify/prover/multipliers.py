@@ -54,6 +54,7 @@ def find(question: Question) -> tuple[tuple[Expr, Atom], ...] | None:
     units = _units(reader)
     scales = {key: _unit(c, units) for key, c in target.items()}
     sizes = {b: _unit(c, units) for b, c in factors.items()}
+    # Both sides of the claim have one dimension: multipliers that lead to another could only cancel among themselves.
     labels = [
         (n, b)
         for n, terms in enumerate(atoms)

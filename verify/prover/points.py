@@ -176,9 +176,12 @@ def _functions(reach: Reach, points: Sequence[Vector], steep: Sequence[Vector]) 
         elif L is not None and mu is not None:
             yield _one(Interpolated(x, y, L, mu, over)), SLOPE2
         elif L is not None and curved.convex:
+            # There the parabola above f at x meets the tangent below f at y, which gives the interpolation condition
+            # f(x) >= f(y) + <grad f(y), x - y> + |grad f(x) - grad f(y)|^2/(2 L).
             end = x - (grad(x) - grad(y)) / L
             yield (*_one(Smooth(x, end, L, over)), *_one(Convex(y, end, 0, over))), VALUE
         elif L is not None and mu is None:
+            # The same with a parabola below f at y: the interpolation condition where f need not be convex.
             end = (x + y) / 2 - (grad(x) - grad(y)) / (2 * L)
             yield (*_one(Smooth(x, end, L, over)), *_one(Smooth(y, end, L, over, below=True))), VALUE
         if L is not None:
@@ -190,6 +193,7 @@ def _functions(reach: Reach, points: Sequence[Vector], steep: Sequence[Vector]) 
     for x in points:
         yield _one(Minimum(x)), VALUE
         if not composite and L is not None and not curved.convex and x in steep:
+            # f* <= f(x - grad f(x)/L) <= f(x) - |grad f(x)|^2/(2 L).
             slope = _slope(reach)(x)
             end = x - slope / L
             yield (*_one(Smooth(x, end, L, over)), *_one(Minimum(end))), VALUE

@@ -216,6 +216,7 @@ def generators(reach: Reach, conditions: Sequence[Any], spoken: Any) -> tuple[li
     bounds: list[Any] = []
     if reach.frame.sample is not None:
         n, m = reach.frame.sizes[1], reach.frame.sample
+        # (n - m)/(m (n - 1)) is how much of the variance is left in a sample of m out of n, and at most 1.
         bounds.append(1 - (n - m) / (m * others(n)))
     for condition in conjuncts(*conditions):
         if isinstance(condition, Le | Ge | Lt) and not condition.free_symbols & {*reach.frame.sizes}:

@@ -212,5 +212,6 @@ def vertex(
     for row, q in right.items():
         values[row] = int(q.p) / int(q.q)
     bounds = [(low, None) for low in lower]
+    # The simplex method ends in a vertex, where few columns take part: rationals can be solved for in these alone.
     solved: Any = linprog(np.array(weights), A_eq=matrix, b_eq=values, bounds=bounds, method="highs-ds")
     return [m for m, x in enumerate(solved.x) if abs(x) > SMALL] if solved.status == 0 else None

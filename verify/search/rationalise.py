@@ -49,6 +49,7 @@ class Replayed:
     @property
     def equal(self) -> bool:
         """Whether both sides are one rational above 0."""
+        # A ball, a +/- b, says that a number is near another one, never that it is equal.
         return self.ratio == 1 and self.lhs == self.rhs and "+/-" not in self.lhs
 
 

@@ -167,6 +167,7 @@ class LineSystem:
                 if bound.factor == place or len(bound.terms) < len(divisor.terms):
                     continue
                 quotient, rest = divmod(context.from_dict(bound.terms), by)
+                # Where the quotient is a number the bound is the divisor itself: divided, it would say nothing.
                 while not rest and quotient.total_degree() > 0:
                     terms = {tuple(map(int, m)): c for m, c in quotient.to_dict().items()}
                     bound = replace(bound, terms=terms, over=(*bound.over, place))

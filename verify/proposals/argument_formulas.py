@@ -136,7 +136,7 @@ class Formulas:
         return [place for place in places if isinstance(place, str)]
 
     def inside(self, term: Expr, index: Symbol, place: IndexValues) -> Tree:
-        """A term with its index as a name."""
+        """The tree of a summand, in which the index of the sum is a name."""
         domains = cast("dict[str, str]", self.book.context.forms.domains)
         # It is declared for this formula alone: a letter of the proof would be written into the file.
         strange = index.name not in domains

@@ -144,7 +144,7 @@ class ProofReading:
 
 
 def read(file: Mapping[str, Any]) -> ProofReading:
-    """A file that the kernel has accepted."""
+    """The reading of a file that the kernel has accepted."""
     letters, names = cast("dict[str, str]", file.get("letters", {})), names_of(file)
     judgements = [_told(n, raw, names, letters) for n, raw in enumerate(file["judgements"])]
     raw = _extended(file["claim"], file.get("frame", {}))
@@ -284,7 +284,7 @@ class AdmittedRun:
         return f"left {shown(shown_sides[0])}, right {shown(shown_sides[1])}"
 
     def places(self, letters: Sequence[str], count: int, rng: Random) -> Iterator[LetterValues]:
-        """In turn at ends of the ranges of all indices and letters, the least ones more often, and anywhere."""
+        """Values of all indices and letters: in turn at ends of their ranges, the least more often, and anywhere."""
         domains = self.reading.letters
         if not all(self.ranges.values()):
             return

@@ -161,7 +161,7 @@ class Potential:
 
 
 def potential_of(statement: Statement, *, more: bool) -> Potential | None:
-    """The measures at a round; with `more`, values, distances, slopes of every vector of the server as well."""
+    """A potential of measures at a round; with `more`, of values, distances, slopes of server vectors too."""
     plain = frame_of(statement)
     if plain is None:
         return None

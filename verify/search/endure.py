@@ -109,7 +109,7 @@ class _Seen:
 def _again(
     reading: Reading, setting: Setting, shape: Shape, genome: Mapping[str, Array], own: Mapping[str, int] | None
 ) -> _Seen | None:
-    """A longer run, looked at late; None if it is not admissible. With the sizes of its `own` run, at a glance."""
+    """What a longer run shows late in it; None if it is not admissible. With sizes of its `own` run, at a glance."""
     scores = scored(_late(reading, shape), setting, shape, genome)
     margin = float(scores.margin[0])
     if own is not None and abs(margin) > BEYOND_ROUNDING:

@@ -63,9 +63,9 @@ def replay(
 ) -> Replayed | None:
     """Build the exact instance of rational genes, find its worst index in floats, decide that index in the kernel.
 
-    The worst index `among` those of the same claim over fewer of them, if one is given; `at`, where floats know none:
-    both sides are 0 or rounding there, and the kernel sees which. None when the kernel does not admit the instance (a
-    condition fails exactly, or sizes exceed its limits).
+    The worst index is one of `among`, the same claim over fewer indices, if that is given. Where floats know none it is
+    `at`: both sides are 0 or rounding there, and the kernel sees which. None when the kernel does not admit the
+    instance (a condition fails exactly, or sizes exceed its limits).
     """
     return decided(reading, setting, scored(among or reading, setting, shape, genome, at), 0, genome)
 
@@ -73,7 +73,7 @@ def replay(
 def scored(
     reading: Reading, setting: Setting, shape: Shape, genome: Mapping[str, Array], at: dict[str, int] | None = None
 ) -> Scores:
-    """Rational genes in floats; `at`, where those know no worst index."""
+    """The scores of rational genes, by floats; where these know no worst index, it is `at`."""
     scores = score(reading, setting, shape, in_floats([genome]), again=False)
     if at is not None and not np.isfinite(scores.margin[0]):
         return replace(scores, margin=0 * np.nan_to_num(scores.margin), at=[at])

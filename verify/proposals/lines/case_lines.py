@@ -119,7 +119,7 @@ def _without(book: Notebook, n: int, extreme: Op, part: Tree, rests: Places, und
 
 
 def by_squares(book: Notebook, says: Relation, rests: Places, under: Hypotheses) -> int | None:
-    """With X^2 <= A B as 2 s X <= A + s^2 B for some s; and where s may be 0, in two cases."""
+    """A line from X^2 <= A B, used as 2 s X <= A + s^2 B for some s; where s may be 0, in two cases."""
     forms = book.context.forms
     letters = [n for n in atoms_of(constraint(says, forms)[1]) if forms.domain(n) == "index"]
     pairs = [(n, pair) for n in rests if (pair := _product_of(book, n)) is not None]

@@ -305,6 +305,7 @@ def _rows(name: str, known: Mapping[str, Statement], checker: Checker, owned: Ow
         path = Path(name)
         if not name or not path.is_dir():
             return [_certified(name, known, checker)]
+        # A link that leads nowhere does not exist, and is no reason to take the folder for one without audit.json.
         if (path / AUDIT).is_symlink() or (path / AUDIT).exists():
             return _audited(path, known, checker, owned(path / AUDIT))
         ends = _listed(path / WORST)
@@ -339,6 +340,7 @@ def _loaded(
     except Malformed as error:
         return _malformed(name or "''", str(error), do="check the path"), {}
     try:
+        # Only proofs may be so long; which kind it is has to be told before parsing, and our files begin with it.
         data = load(text, BYTES if PROOF in text[:100] else SIZE)
     except Malformed as error:
         return _malformed(name, str(error)), {}

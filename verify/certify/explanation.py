@@ -148,6 +148,7 @@ def _modules(loaded: Iterable[str]) -> list[str]:
 def _imports(module: str, text: str) -> list[str]:
     """Modules of the kernel that one of them imports, from its top on; worlds are loaded when they are asked for."""
     lines: list[str] = []
+    # Its own modules are all that the kernel imports relatively; the rest is the standard library and python-flint.
     for node in ast.parse(text).body:
         if isinstance(node, ast.ImportFrom) and node.level:
             folder = [*module.split(".")[: -node.level], *(node.module or "").split(".")]

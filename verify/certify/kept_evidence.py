@@ -128,6 +128,7 @@ def _attained(data: Json, lhs: object, rhs: object) -> tuple[Fraction, Fraction]
     (a, b), (c, d) = _ball(str(small)), _ball(str(large))
     if c <= 0:
         return Fraction(0), Fraction(0)
+    # The denominator is positive, so that the sign of the numerator says which end of it gives the extreme.
     return (a / (d if a >= 0 else c), b / (c if b >= 0 else d))
 
 

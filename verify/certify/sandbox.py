@@ -97,6 +97,7 @@ class Checker:
             return Answer("malformed", f"certificate: got {len(text)} bytes, expected at most {most}")
         try:
             raw = self._exchange(text)
+        # A pipe that holds half a question or half an answer, as after Ctrl-C, cannot be used again.
         except BaseException:
             self.close()
             raise
@@ -169,7 +170,7 @@ class Checker:
 
 
 def _stream(pipe: IO[bytes] | None) -> IO[bytes]:
-    """An open pipe of the process."""
+    """The pipe; raises `OSError` where the process has none."""
     if pipe is None:
         raise OSError("closed")
     return pipe
@@ -192,6 +193,7 @@ def _within(seconds: float, read: Callable[[], bytes]) -> bytes:
         except BaseException as error:
             bytes_read.put(error)
 
+    # A daemon: a pipe that never ends must not keep this process from ending.
     threading.Thread(target=put, daemon=True).start()
     answer = bytes_read.get(timeout=seconds)
     if isinstance(answer, BaseException):

@@ -53,6 +53,7 @@ class Sides:
 def sides(certificate: Json) -> Sides | None:
     """The parts of an accepted certificate's relation; None where the kernel does not say them."""
     try:
+        # Worlds differ in what they answer term by term, and what one of them cannot say is left out.
         return _sides(certificate)
     except (Malformed, Rejected, LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RecursionError):
         return None

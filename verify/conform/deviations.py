@@ -33,6 +33,7 @@ from .rule_trees import (
 __all__ = ["DEVIATIONS", "Changed", "Deviation", "changes"]
 
 PHASES = ("begin", "local", "end", "update")
+# Adam counts its steps from 1, rounds count from 0, and flwr's FedAdam begins one step later.
 ONE_STEP: tuple[Tree, ...] = (["+", "t", "1"], ["+", "t", "2"])
 
 
@@ -94,6 +95,7 @@ def _lost(site: Site) -> Iterator[tuple[str, Tree]]:
     for path, node in nodes(site.tree):
         if not is_sum(node):
             continue
+        # The first term of a whole rule is what the step is taken from: without it there is no step.
         for n in range(2 if path == () else 1, len(node)):
             yield f"the term {_term(node[n])} is missing", put(site.tree, path, _without(node, (n,)))
         for n in range(1, len(node)) if len(node) > 3 else ():
@@ -169,6 +171,7 @@ def _plain(scalar: Tree) -> str:
 def _norm(site: Site) -> Iterator[tuple[str, Tree]]:
     for path, node in nodes(site.tree):
         if op_of(node) == "*" and node[1] != "-1" and is_sum(node[2]) and len(node[2]) == 3:
+            # A penalty is about the distance of two models, of which no gradient and no mean is a part.
             if any(op_of(c) in ("noisy", "grad", *MEANS) for c in node[2][1:]):
                 continue
             for factor, words in (("1/2", ""), ("1", ", without its factor 1/2")):
@@ -268,7 +271,7 @@ def _size(site: Site) -> Iterator[tuple[str, Tree]]:
 
 
 def _epochs(site: Site) -> Iterator[tuple[str, Tree]]:
-    """1/epochs for 1/(E gamma)."""
+    """A factor 1/epochs, or 1/batches, stands where the rule has 1/(E gamma)."""
     for path, node in nodes(site.tree):
         if (
             isinstance(node, list)
@@ -282,7 +285,7 @@ def _epochs(site: Site) -> Iterator[tuple[str, Tree]]:
 
 
 def _inverse(scalar: Tree) -> Tree:
-    """1 over a product of powers, for words alone."""
+    """1 over a product of powers, to be put in words and not computed with."""
     parts = [f[1] if op_of(f) == "^" and f[2] == "-1" else ["^", f, "-1"] for f in factors(scalar)]
     return product(parts)
 
@@ -297,6 +300,7 @@ def _bias(site: Site) -> Iterator[tuple[str, Tree]]:
         for exponent in ONE_STEP:
             one, two = (["+", "1", ["*", "-1", ["^", b, exponent]]] for b in decays)
             which = "round + 1" if exponent[2] == "1" else "round + 2"
+            # Some code corrects the whole step and some both moments; they differ in what tau is added to.
             root = ["*", ["^", two, "1/2"], ["^", one, "-1"]]
             words = "(rounds count from 0) that the algorithm does not have"
             yield f"a bias correction with the exponent {which} {words}", put(site.tree, path, ["*", root, node])
@@ -332,7 +336,7 @@ def _bypassed(site: Site) -> Iterator[tuple[str, Tree]]:
 
 
 def _plain_momentum(site: Site) -> Iterator[tuple[str, Tree]]:
-    """change + beta m+ (Nesterov) for which m+ is taken (Polyak)."""
+    """Polyak's momentum m+ is taken where the rule has Nesterov's, change + beta m+."""
     for name, rule in _new_values(site):
         for path, node in nodes(site.tree):
             if is_sum(node) and any(op_of(c) == "*" and c[2] == rule for c in node[1:]) and len(node) == 3:

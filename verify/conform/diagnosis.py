@@ -108,7 +108,7 @@ class Conformity(Recorded):
         return "\n".join(self.lines())
 
     def lines(self) -> Iterator[str]:
-        """For people."""
+        """The answer in lines, for people."""
         on = f" on {self.task}" if self.task else ""
         rules = ", ".join(f"{phase} {name}" for phase, name in self.checked)
         if self.conforms:
@@ -159,6 +159,7 @@ def conformity(data: Data, runs: Mapping[str, Recording], *, sampling: str = "an
         search = _Search(data, tuple((runs[name], stated[name]) for name in (*wrong, *(runs.keys() - set(wrong)))))
         explained = tuple(search.explanations())
         mends = [] if explained else search.each_rule_alone()
+        # Every change is of the method with those before it, so the last one has all of them.
         if mends and search.gives(mends[-1].data):
             explained = (_together(mends),)
         if not explained:

@@ -172,6 +172,7 @@ def _gradient(tree: Tree, place: Place) -> Array:
 def _mean(kind: str, tree: Tree, place: Place) -> Array:
     weights = MEAN_WEIGHTS[kind][1](place.run, place.drawn, int(place.run.first[place.t]))
     values = _wide(vector(tree, place), place.run)
+    # What an idle client has may not be a number, and 0 times that is none either.
     used = weights != 0
     return weights[used] @ values[used]
 
@@ -197,6 +198,7 @@ def _key(tree: Tree) -> Any:
     return tuple(_key(part) for part in children(tree)) if isinstance(tree, list) else tree
 
 
+# The thousands of rules that a search tries share most of their scalars.
 @lru_cache(maxsize=4096)
 def _formula(key: Any) -> Formula[Any]:
     return read(_listed(key), _ARITHMETIC)

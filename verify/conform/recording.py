@@ -85,6 +85,7 @@ def recording_of(raw: Mapping[str, object], names: Mapping[str, bool], losses: L
     taken = _taken(vectors, names)
     asked = data.get("steps")
     if asked is None:
+        # How many steps an idle client was asked for is not recorded; the largest number that any took stands in.
         steps = np.ones((T, C)) if taken is None else np.where(taken > 0, taken, taken.max())
     else:
         _fits("steps", asked, [(), (C,), (T, C)])
@@ -195,7 +196,7 @@ def _quadratics(data: Mapping[str, Array], C: int, d: int) -> Losses | None:
 
 
 def quadratic_losses(A: Array, b: Array) -> Losses:
-    """w'A_i w/2 - b_i'w."""
+    """Gradients, Hessians and proximal points of the losses w'A_i w/2 - b_i'w."""
     eye = np.eye(b.shape[1])
     return Losses(
         grad=lambda w: np.einsum("cij,cj->ci", A, w) - b,

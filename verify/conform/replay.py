@@ -146,6 +146,7 @@ class _Reader:
                     self.result.unknown["start", name] = str(error)
                     continue
                 recorded = self.recorded_between(name, 0)
+                # A vector that begins at `start` is compared with nothing, for `start` is read from the record itself.
                 if recorded is not None and rule != ["start"] and side == "server":
                     self.check(("start", name), computed, recorded, 0, None, None)
                 elif recorded is not None and side == "client" and name not in self.moving:
@@ -179,6 +180,7 @@ class _Reader:
                 value = vector(rule, place)
                 new[name] = value
                 if phase == "update" and value.ndim > 1:
+                    # The server has one vector: what a rule gives for each client is no value of it.
                     raise Unknown("one vector for all clients")
             except Unknown as error:
                 self.result.unknown.setdefault((phase, name), str(error))
@@ -249,6 +251,7 @@ class _Reader:
         ended = array[t + 1] if len(array) == self.run.rounds + 1 else array[t]
         if phase == "end":
             return ended
+        # A client's vector at the end of a round is what it was after its last local step, and after no other.
         return np.where((self.last == step)[:, None], ended, np.nan)
 
     def check(self, rule: Rule, computed: Array, recorded: Array, t: int, k: int | None, mask: Array | None) -> None:
@@ -258,6 +261,7 @@ class _Reader:
         if not compared.any():
             return
         apart = np.where(compared, np.abs(np.where(compared, recorded, 0) - computed), 0)
+        # A value that the rules cannot give as a number agrees with nothing.
         apart = np.where(np.isnan(apart), np.inf, apart)
         scale = self.scales[rule[1]]
         worst = float(apart.max())

@@ -80,6 +80,7 @@ def _flat(value: ArrayLike) -> Array:
     parts = cast("list[ArrayLike]", value) if isinstance(value, list | tuple) else []
     if any(np.ndim(part) for part in parts):
         return np.concatenate([np.ravel(np.asarray(part, dtype=float)) for part in parts])
+    # A copy, for the loop may go on in the same array.
     return np.ravel(np.asarray(value, dtype=float)).copy()
 
 

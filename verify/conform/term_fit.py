@@ -85,6 +85,7 @@ def _weights(data: Data, run: Recording, at: Difference, tree: Tree) -> Fit | No
             if (place.drawn != run.drawn[at.t]).any():
                 continue  # weights are those of one sample
             rest = vector(swapped(tree, mean, ["zero"]), place)
+            # A rule is affine in its mean: one client in its place, less the rest, is the column of that weight.
             each = [vector(swapped(tree, mean, ["client", str(i), mean[-1]]), place) - rest for i in range(run.clients)]
             columns.append(np.stack(each, axis=-1))
             targets.append(recorded - rest)

@@ -126,6 +126,7 @@ def compiled(command: Sequence[str], folder: Path, name: str, theorems: Sequence
         said = [line for line in done.stderr.splitlines() if line.strip()]
         return Answer(" ".join(said)[:300] or f"exit status {done.returncode}", {}, seconds)
     told = axioms(done.stdout)
+    # Every theorem asks for its axioms once; with another number nobody knows which axioms are whose.
     if len(told) != len(theorems):
         return Answer(f"got the axioms of {len(told)} theorems, expected those of {len(theorems)}", {}, seconds)
     used = dict(zip((one.name for one in theorems), told, strict=True))
@@ -142,5 +143,6 @@ def axioms(output: str) -> list[tuple[str, ...]]:
         if line.startswith((CLOSED, "Axioms:", "Section Variables:")):
             every.append([])
         elif every and (found := re.match(r"([A-Za-z_][\w.']*)(?=\s|$)", line)):
+            # Releases of Coq and Rocq print more or less of the path that leads to their library's axioms.
             every[-1].append(re.sub(r"^(Coq|Stdlib|Corelib)\.([A-Z]\w*\.)*(?=[A-Z]\w*\.\w+$)", "", found[1]))
     return [tuple(some) for some in every]

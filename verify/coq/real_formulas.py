@@ -269,6 +269,7 @@ def _below(sides: tuple[Tree, Tree], forms: Formulas) -> str:
     """By what the difference of two sides is multiplied in its polynomial."""
     difference = forms.difference(sides[0], sides[1])
     positive = forms.sign(type(difference)(difference.below)) == "positive"
+    # As `constraint` of the kernel's rule `line`: a denominator whose sign is not known counts squared.
     return forms.polynomial(difference.below if positive else times(difference.below, difference.below))
 
 

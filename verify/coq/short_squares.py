@@ -55,6 +55,7 @@ def _rounded(matrix: list[list[fmpq]]) -> list[Square]:
     """
     size = len(matrix)
     for bits in count(STEP, STEP):
+        # So much of the diagonal is kept back, far more than rounding changes, and makes what is left dominant.
         room = fmpq(1, 2 ** (bits // 2))
         less = [[x * (1 - room) if a == b else x for b, x in enumerate(row)] for a, row in enumerate(matrix)]
         exact = ldl(less)

@@ -167,6 +167,7 @@ def _stated(used: list[int], worst: Programme, claim: Claim, others: list[str]) 
             hypotheses.append(f"smooth {high} f{who} g{who}")
         else:
             hypotheses += [f"gradient f{who} g{who}", f"below {high} f{who} g{who}"]
+        # A smooth function is never more curved downwards than -L, so that this need not be said again.
         if mu != -L or "smooth" not in names:
             hypotheses.append(_curved(mu, f"f{who}"))
         hypotheses.append(f"reads leaf val f{who} g{who} entries_{who}")

@@ -75,7 +75,7 @@ class Display:
 
 
 def verdict(outcome: Outcome) -> Verdict:
-    """In the words of experiments."""
+    """The verdict on an outcome, in the words that experiments use."""
     if outcome.reproduced:
         return "reproduced"
     return "reproduced-if" if outcome.under else "not-reproduced"
@@ -96,8 +96,9 @@ def papers() -> tuple[str, ...]:
 
 
 def _order(identifier: str) -> tuple[str, tuple[tuple[int, int, str], ...]]:
-    """Paper, then figures before sections before tables, numbers as numbers."""
+    """Orders by paper, then by numbers as numbers, then figures before sections before tables."""
     paper, _, label = identifier.partition("/")
+    # This takes the end of "tab" too; the first letters are enough to order fig, sec and t.
     kind = label.rstrip("0123456789.-ab")
     numbers = "".join(c if c.isdigit() else " " for c in label).split()
     return paper, (*((0, int(n), "") for n in numbers), (1, 0, kind))

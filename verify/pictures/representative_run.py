@@ -332,6 +332,7 @@ def _along(
         return np.arange(first, first + int(sides[0].shape[1])), sides, table
     whole = shape["E"] if world.counts_steps else 1
     columns: list[tuple[int, list[Array]]] = []
+    # Every T is a run of its own, so that presets are compared at a few lengths alone.
     lengths = [n * whole for n in (LENGTHS if len(presets) == 1 else LENGTHS[3::4]) if n * whole <= shape["T"]]
     lengths = sorted({*lengths, shape["T"]}) if values else lengths
     table = Table(len(presets), {}, {}, {})
@@ -357,6 +358,7 @@ def _genome(
     steps = {f"step_{name}" for name in requirements.free_steps(reading)}
 
     def rng(gene: Gene) -> np.random.Generator:
+        # Seeded by the gene, so that runs of all lengths are of one problem.
         return np.random.default_rng(seed_for(seed, reading.lowered.id, "portrait", gene.name))
 
     genome: Genome = {

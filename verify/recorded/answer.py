@@ -129,6 +129,7 @@ class SideCheck:
             return ""
         upper = np.full_like(self.lower, np.inf) if self.upper is None else self.upper
         low, high = self.above(self.lower), self.above(upper)
+        # Both limits of an equation may be off on different sides, and then it may still hold between them.
         if (low & high & ((self.lower > self.rhs) == (upper > self.rhs))).any():
             return "exceeds"
         return "" if (low | high).any() else "holds"
@@ -214,7 +215,7 @@ class Checked(Recorded):
         return "\n".join(self.lines())
 
     def lines(self) -> Iterator[str]:
-        """For people."""
+        """The answer in lines, for people."""
         runs = "one run" if self.seeds == 1 else f"the mean of {self.seeds} runs"
         yield f"{self.statement.id}: {self.statement.title}"
         for side in self.sides:

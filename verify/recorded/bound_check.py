@@ -62,6 +62,7 @@ def check_bound(
     length = max(array.shape[1] for array in runs.values())
     at = {index: Fraction(1 if index == "T" else first)} if index else {}
     needed = [n.name for n in ready.missing({**measured, **by_hand, **at})]
+    # Bounds are computed in fractions: that of a float's printed digits is shorter than that of its 53 bits.
     filled = {name: Fraction(repr(estimated[name].value)) for name in needed if name in estimated}
     held = {**by_hand, **filled}
     lacking = [n for n in ready.missing({**measured, **held, **at}) if n.name not in runs]
@@ -132,6 +133,7 @@ class _Walk:
                 lhs = [value_of(computed(left, self.scope(held, one, place))).approx for one in self.each]
                 rows.append((place, lhs, self.rhs(n, held, place)))
             except Missing as error:
+                # At the last indices a recursion reads a round that was not recorded; those places are left out.
                 missing = error.name
             except Undefined as error:
                 where = f"{self.index} = {place}"
@@ -250,6 +252,7 @@ def _slack(walk: _Walk, name: str, held: Mapping[str, Fraction], sides: Sequence
     while bad - good > 0.02 and good < limit:
         middle = (good + bad) / 2
         good, bad = (middle, bad) if meets(2.0 ** (way * middle), some) else (good, middle)
+    # Bisection looked at some of the indices only; the answer has to hold at all of them.
     whole = [np.arange(len(side.x)) for side in sides]
     return 2.0 ** (way * good) if meets(2.0 ** (way * good), whole) else None
 
@@ -285,6 +288,7 @@ def _places(statement: Statement, index: str, first: int, length: int) -> range:
         return range(first, first + 1)
     if index != "T":
         return range(first, first + length)
+    # The first rounds of a run are a run of fewer rounds, unless its step sizes were chosen for all of them.
     chosen = {s.name for v in statement.choose.values() for s in statement.defined(v).free_symbols}
     return range(length - 1, length) if "T" in chosen else range(1, max(2, length))
 

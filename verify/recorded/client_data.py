@@ -147,6 +147,7 @@ class ClientData:
         X, y = self.features[i], self.labels[i]
         if self.loss == "least squares":
             return (X @ w - y)[:, None] * X
+        # The exponential of 710 is beyond floats.
         return (-y / (1 + np.exp(np.clip(y * (X @ w), -700, 700))))[:, None] * X
 
     def _value(self, i: int, w: Array) -> float:
@@ -175,6 +176,7 @@ class ClientData:
             for q, X, y in zip(shares, self.features, self.labels, strict=True):
                 s = 1 / (1 + np.exp(np.clip(y * (X @ w), -700, 700)))
                 bend = bend + q * (X.T * (s * (1 - s))) @ X
+            # Least squares, because without a penalty the matrix may be singular.
             move = np.linalg.lstsq(bend, slope, rcond=None)[0]
             step = 1.0
             while step > 1e-10 and level(w - step * move) > level(w):

@@ -15,6 +15,7 @@ from fedaudit.bounds.proofs.atom import Atom
 
 __all__ = ["ProofPrinter", "in_words", "vector_words"]
 
+# The index i, alone or in braces, and not the first letter of a longer name.
 CLIENT = re.compile(r"(?<=[_^])i(?![A-Za-z])|(?<=[_^]\{)i(?=\})")
 OVER = {"one": "", "mean": ", averaged over the clients", "squares": ", summed with the weights $p_i^2$"}
 

@@ -141,6 +141,7 @@ def _clipped(path: Path) -> str:
 
 
 def _once(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    # Of two entries of one name readers of JSON keep either, so that two programs would see two verdicts.
     if len(found := dict(pairs)) < len(pairs):
         raise ValueError(f"a name twice among {shown([name for name, _ in pairs])}")
     return found
@@ -151,6 +152,7 @@ def _no_number(name: str) -> NoReturn:
 
 
 def _finite(text: str) -> float:
+    # JSON can write 1e999, which Python reads as infinity.
     if not math.isfinite(value := float(text)):
         raise ValueError(f"the number {shown(text)}")
     return value

@@ -214,13 +214,13 @@ class Audited(Recorded):
 
     @property
     def tightness(self) -> float | None:
-        """The largest that verify and hunt met."""
+        """The largest lhs/rhs that verify and hunt met."""
         met = [v.tightness for v in (self.verified, self.hunted) if v.tightness is not None]
         return max(met, default=None)
 
     @property
     def sizes(self) -> tuple[Size, ...]:
-        """Those that verify and hunt tried."""
+        """The sizes that verify and hunt tried."""
         searches = [v.search for v in (self.verified, self.hunted) if not isinstance(v, Proved)]
         return merged(size for search in searches for size in search.sizes)
 

@@ -60,6 +60,7 @@ def _of_move(move: Move, name: str, file: str, worst: str, change: Change) -> Mo
     falls = Piece("refutation", f"{name}.certificate", move.certificate, file, move.verdict == "refuted")
     move = replace(move, certificate=change(falls))
     if move.counterexample is not None:
+        # This one stays in the row as data: it is shown to `change`, and its answer is not kept.
         change(Piece("reading", f"{name}.counterexample", move.counterexample, ""))
     ends = (_of_ends(one, f"{name}.worst[{n}]", f"{worst}.{n}", change) for n, one in enumerate(move.worst))
     return replace(move, worst=tuple(ends))

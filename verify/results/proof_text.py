@@ -264,6 +264,7 @@ def _names(statement: Statement, argument: Argument) -> Iterator[WrittenName]:
                 told.setdefault(name.latex, name)
         elif (entry := statement.glossary.get(head)) is not None and entry.meaning and head not in stated:
             letter = entry.latex or spelled(str(head))
+            # The letter of a quantity has a place for each index; nine dots fill all that any has.
             letter = letter.format(*(r"\cdot" for _ in range(9))) if not isinstance(head, Symbol) else letter
             told.setdefault(letter, WrittenName(letter, says=entry.meaning))
     for frame in frames:

@@ -60,6 +60,7 @@ class Blocks:
         ).cone
 
     def unknowns(self, solved: Solved) -> Array:
+        # The rows know one unknown of every orbit, and its dual stands for the sum over the orbit.
         shared = np.bincount(self.unknown, minlength=len(solved.unknowns))
         return (solved.unknowns / np.maximum(shared, 1))[self.unknown]
 
@@ -92,6 +93,7 @@ class _Floats:
     def key(self) -> bytes:
         """Equal for equal forms, up to rounding."""
         flat = np.concatenate([self.gram.ravel(), self.linear, [self.constant]])
+        # Adding 0.0 turns -0.0 into 0.0, which has other bytes.
         return (np.round(flat, DIGITS) + 0.0).tobytes()
 
     def moved(self, leaf: Array, unknown: Array) -> _Floats:
@@ -128,7 +130,7 @@ Maps = dict[tuple[int, int], tuple[Array, Array]]  # by the two clients that cha
 
 
 def _maps(programme: Programme) -> Maps | None:
-    """What it does to change the place of two clients, where all of them have tables of one kind."""
+    """What an exchange of two clients does to leaves and unknowns; None where their tables are not of one kind."""
     tables = programme.tables
     if len(tables) < 2 or len({len(table) for table in tables}) > 1 or not tables[0]:
         return None
@@ -140,11 +142,13 @@ def _maps(programme: Programme) -> Maps | None:
     shared = np.array([_vector(programme, v) for one in programme.penalty for v in (one.x, one.g)])
     shared = shared.reshape(-1, len(programme.leaves))
     source = np.vstack([vectors.reshape(-1, len(programme.leaves)), shared])
+    # A map is read off points and gradients, so these have to determine every leaf.
     if np.linalg.matrix_rank(source, RANK) < len(programme.leaves):
         return None
     maps: Maps = {}
     for a in range(len(tables)):
         for b in range(a + 1, len(tables)):
+            # Exchanges with the last client generate all permutations, those with the last but one all that keep it.
             if b < len(tables) - 2:
                 continue
             order = list(range(len(tables)))
@@ -192,6 +196,8 @@ def _split(maps: Maps, clients: int, size: int) -> Split | None:
     cosets = [np.eye(size), *(leaf for (_, b), (leaf, _) in maps.items() if b == last)]
     kept = _null([leaf - np.eye(size) for leaf in every], size)
     spare = _null([np.mean(cosets, axis=0), *(leaf - np.eye(size) for leaf in few)], size)
+    # A run is what all clients share, and deviations that sum to 0: clients - 1 of them for every column of `spare`.
+    # Where these dimensions do not add up, the leaves hold something else, which the two blocks would lose.
     if kept.shape[1] + last * spare.shape[1] != size or not kept.shape[1] or not spare.shape[1]:
         return None
     return (kept, spare), ([np.eye(size)], cosets)

@@ -63,6 +63,7 @@ class Solved:
 def smallest(cone: Cone, shave: float = 0.0) -> Solved | None:
     """The smallest factor; None where there is none. Of the run, every constraint is met with `shave` to spare."""
     columns = (cone.rhs, *(_minus(row) for row in cone.rows))
+    # What a multiplier costs is the room that the dual, which is the run, leaves in its constraint.
     cost = np.array([1.0, *(-shave for _ in cone.rows)])
     solution = _solve(cone, columns, _minus(cone.lhs), cost, np.zeros((len(cost), len(cost))))
     if solution is None:
@@ -161,6 +162,7 @@ def _solve(
         parts.append(-_packed(np.array([column.gram[number] for column in columns])).T)
         right.append(_packed(block))
         cones.append(("semidefinite", len(block)))
+    # They come last, so that the places of all other duals, which are read below, do not depend on them.
     if exact is not None:
         parts.append(exact[0])
         right.append(exact[1])
@@ -171,6 +173,7 @@ def _solve(
     x, z = answer
     unknowns, at, gram = np.zeros(len(fixed.linear)), free + positive, list[Array]()
     unknowns[own] = z[:free]
+    # The row of the constants is the last one before the matrices, and its dual is the weight of 1.
     scale = float(z[at - 1]) if cone.constant else 1.0
     for block in fixed.gram:
         length = len(block) * (len(block) + 1) // 2
@@ -191,6 +194,7 @@ def _independent(rows: Array) -> Array:
 def _packed(block: Array) -> Array:
     """The upper triangle by columns, what is off the diagonal times the root of 2; of one matrix or of several."""
     rows, columns = triangle(block.shape[-1])
+    # With the root of 2, the inner product of two packed matrices is that of the matrices.
     return cast(Array, block[..., rows, columns] * np.where(rows == columns, 1.0, np.sqrt(2)))
 
 

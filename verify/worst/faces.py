@@ -102,6 +102,7 @@ def idle(shape: Blocks, inside: Solved, least: float) -> Face | None:
         )
         values, vectors = np.linalg.eigh(left)
         directions.append(basis @ vectors[:, values < least * max(float(values[-1]), 1e-300)])
+    # A form that is `least` along a direction fixes that direction only up to the root of `least`.
     rational_directions = _echelon(np.linalg.qr(np.hstack(directions))[0], max(CLOSE, least**0.5))
     return (
         None
@@ -111,7 +112,7 @@ def idle(shape: Blocks, inside: Solved, least: float) -> Face | None:
 
 
 def distinct(faces: Sequence[Face]) -> list[Face]:
-    """Each once."""
+    """The faces without repetitions."""
     return list({(one.directions, one.active.tobytes()): one for one in faces}.values())
 
 
@@ -142,6 +143,7 @@ def attained(
         for guess in _guesses(x, depth):
             if near is not None and near.negative(np.array([float(one) for one in guess])):
                 continue
+            # Solved here and not before the loop: floats turn most guesses down, and exact elimination takes long.
             equations = equations or Equations.of([[row[n] for n in used] for row in rows], right, len(used))
             if equations is None:
                 return None

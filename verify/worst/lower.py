@@ -87,14 +87,17 @@ def runs(programme: Programme, shape: Blocks, best: Solved, on: Face | None, bou
         if shaved >= COARSE[0][0] and not none:
             return
         narrow = shape.cone if None in programme.L else shape.like(_narrower(programme, shaved))
+        # Where a client has no L, nothing is cut off the curvatures, and the constraints get that room themselves.
         spare = max(room, shaved if narrow is shape.cone else 0.0) * largest
         inside = smallest(narrow if bounded else eased(narrow), spare)
         if inside is None or inside.scale <= 0:
             continue
         gram, unknowns = shape.gram(inside) / inside.scale, _shifted(programme, shape.unknowns(inside) / inside.scale)
         size = max(float(np.abs(gram).max()), 1e-30)
+        # First without directions that may be the solver's rounding, which leaves few dimensions; then with nearly all.
         for small, nothing in ((FLAT / shaved, NOTHING), (SMALL, NOTHING), (SMALL / 1000, 0.0)):
             exact = min(small, SMALL)
+            # Fine enough for the room that was made, by the size of a leaf: the root of that of the Gram matrix.
             parts = 10 ** (DIGITS + int(np.ceil(-np.log10(shaved * exact))) - int(np.floor(np.log10(size) / 2)))
             there = np.diag(gram) > nothing * size
             leaves = _rounded(_factor(gram * np.outer(there, there), small * shaved * size), parts)
@@ -121,8 +124,9 @@ def coarser(programme: Programme, run: Run) -> Iterator[Run]:
 def attainable(programme: Programme) -> Programme:
     """The programme with what makes sure that w* is a minimiser, where that does not follow from convexity.
 
-    Every f_i less its tangent at w* is least there (kernel/problem.py): of one client without a regulariser that says
-    nothing new, of several it is more than is needed, so that the worst of these runs may be less than the worst case.
+    Every f_i less its tangent at w* is least there, as verify/kernel/losses/minimum.py asks. Of one client without a
+    regulariser that says nothing new. Of several it is more than is needed, so that the worst of these runs may be less
+    than the worst case.
     """
     more: dict[str, Form] = {}
     for i, (table, mu, L) in enumerate(zip(programme.tables, programme.mu, programme.L, strict=True)):
@@ -169,6 +173,7 @@ def _largest(programme: Programme, leaves: fmpq_mat, factor: float) -> Array | N
         for u, x in form.linear.items():
             row[entry[u]] = -float(x)
         rooms.append(float(_at(form, gram, place)))
+    # The linear programme is least where lhs - factor * rhs is largest.
     cost = np.zeros(len(entry))
     for u, n in entry.items():
         cost[n] = factor * float(programme.rhs.linear.get(u, 0)) - float(programme.lhs.linear.get(u, 0))
@@ -219,6 +224,7 @@ def _factor(gram: Array, small: float) -> Array:
     values, vectors = np.linalg.eigh(gram)
     kept = values > max(small, 1e-14 * float(values[-1]))
     rows = (vectors[:, kept] * np.sqrt(values[kept])).T
+    # The triangle has the same Gram matrix as the rows, and the zeros below its diagonal are short numbers.
     triangle = np.linalg.qr(rows)[1]
     return triangle * np.where(np.diag(triangle) < 0, -1.0, 1.0)[:, None] if len(triangle) else np.zeros((1, len(gram)))
 
@@ -233,7 +239,7 @@ def _admitted(programme: Programme, leaves: fmpq_mat, unknowns: Sequence[fmpq]) 
 
 
 def _at(form: Form, gram: fmpq_mat, place: Mapping[str, int]) -> fmpq:
-    """What the form is without unknowns."""
+    """The value of a form on these leaves, without its unknowns."""
     return sum((x * gram[place[a], place[b]] for (a, b), x in form.gram.items()), form.constant)
 
 
@@ -253,6 +259,7 @@ def _relaxed(forms: Sequence[tuple[Form, fmpq]], values: dict[str, fmpq]) -> dic
             u, x = terms[0]
             values[u] -= room / x
     paths = [(terms, rest, one) for (terms, rest), one in zip(linear, least, strict=True) if one[1] < 0]
+    # A shortest path has no more steps than there are unknowns: what still falls after that goes round in a circle.
     for _ in range(len(values) + 1):
         moved = False
         for terms, rest, (u, x) in paths:

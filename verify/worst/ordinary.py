@@ -206,6 +206,7 @@ def _draw(
     steps: dict[str, Steps],
 ) -> None:
     """A parameter or a step size that a statement draws, at this point; one that is irrational is shortened."""
+    # A step size that the statement chooses is computed by the kernel.
     if rule["index"] and name in run_claim.claim.choose:
         return
     tree, indices = parse(Node(rule["value"], "sweep")), list(rule["index"])

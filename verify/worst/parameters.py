@@ -267,6 +267,6 @@ def _alike(x: Fraction, indices: int, sizes: Mapping[str, int]) -> Steps:
 
 
 def whole(end: Tree, numbers: Mapping[str, Fraction], claim: Claim) -> int:
-    """An end of an index's range."""
+    """An end of an index's range at these numbers; the kernel refuses one that is not whole."""
     values = {name: fmpq(x.numerator, x.denominator) for name, x in numbers.items()}
     return Evaluator(tabled(values, {}), claim.domains).integer(end, {})

@@ -84,6 +84,7 @@ def profile(statement: Statement, reading: Reading, effort: float, share: float 
                 break
             programmes, large, reason = _reached(reading, points, built)
             why = why or reason
+            # An assumption that the kernel does not know is out of reach at every point.
             if any(isinstance(one, kernel.UnknownAssumption) for one in built.values()):
                 return Profile(why=why)
             if large:
@@ -93,6 +94,7 @@ def profile(statement: Statement, reading: Reading, effort: float, share: float 
                     continue
                 cost = _cost(shape, asked)
                 first_cost = first_cost or (point.data, cost)
+                # It was built before its cost is known, so that this part is paid even where the rest costs too much.
                 left -= BUILT * cost
                 if cost > left:
                     out.append(point.name)
@@ -215,6 +217,7 @@ def examined(
     if open_ and in_question(statement, reading):
         worst_cases = replace(worst_cases, against=broken(reading, sharp))
     rows = tuple(row for row in worst_cases.rows if row["upper"] is None or row["upper"] > NOTHING)
+    # Points that say nothing do not keep the search from looking for others; they are told where it finds none.
     met = [] if rows else list(found_at(reading, world, seed, effort))
     against = _counterexample(reading, worst_cases, [replayed for _, replayed in met if not replayed.holds])
     if against is not None and not isinstance(verdict, Refuted):

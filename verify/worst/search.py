@@ -52,7 +52,7 @@ def found_at(reading: Reading, world: Setting, seed: int, effort: float) -> Iter
 
 
 def _values(reading: Reading, world: Setting, shapes: Sequence[Shape], at: Ordinary) -> tuple[dict[str, Fraction], str]:
-    """Sizes and curvatures of the point, and its name, of what runs of this statement have."""
+    """Those sizes and curvatures of the point that runs of this statement have, and the name that tells them."""
     assumed = [*reading.claim["let"], *reading.claim["implicit"]]
     named = {role: [args[0] for name, *args in assumed if name in role] for role in (SMOOTH, CURVED)}
     values = dict.fromkeys(named[CURVED], Fraction(1))

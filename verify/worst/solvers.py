@@ -84,10 +84,12 @@ def _by_clarabel(problem: Conic) -> tuple[Array, Array] | None:
     try:
         with _unheard():
             answer = own.solve()
+    # A panic of Rust has a class that no module exports, so its name has to tell it.
     except BaseException as error:
         if type(error).__name__ != PANIC:
             raise
         return None  # its numbers got out of hand
+    # Every other status is a proposal, also one of an inaccurate solution: the kernel is asked anyway.
     return None if "Infeasible" in str(answer.status) else (np.array(answer.x), np.array(answer.z))
 
 
@@ -99,6 +101,7 @@ def _by_cvxpy(problem: Conic, solver: str) -> tuple[Array, Array] | None:
     for kind, size in problem.cones:
         length = size * (size + 1) // 2 if kind == "semidefinite" else size
         rows, at = slice(at, at + length), at + length
+        # A cone without rows says nothing; None keeps its place among the others.
         if not length:
             constraints.append(None)
             continue
@@ -143,7 +146,7 @@ def _spread(size: int) -> Array:
 
 
 def _cvxpy(solver: str) -> Any:
-    """The library, which nothing but another solver needs."""
+    """The module cvxpy, which only solvers other than Clarabel need."""
     try:
         return import_module("cvxpy")
     except ImportError as error:
@@ -153,7 +156,7 @@ def _cvxpy(solver: str) -> Any:
 
 @contextmanager
 def _unheard() -> Generator[None]:
-    """Without what the solver writes to the terminal, past Python, when its numbers get out of hand."""
+    """Silences standard error: a solver whose numbers get out of hand writes to it past Python."""
     try:
         kept = os.dup(STDERR)
     except OSError:  # there is none

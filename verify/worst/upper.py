@@ -98,6 +98,7 @@ def proofs(
         equations = balanced(factor)
         if equations is None:
             return None
+        # Coarse roundings first: their numbers are shorter, and the kernel checks them sooner.
         for finer in (1, FINE):
             exact = equations.nearest(rational(inside.multipliers, inside.depth / finer))
             proof = Proved(factor, shape.multipliers(exact))
@@ -123,13 +124,13 @@ def _weights(best: Solved) -> Array:
 
 
 def _above(factor: float, spare: float) -> fmpq:
-    """A short rational at or above."""
+    """A short rational that is at least the factor, and above it by a small part of what is spare."""
     parts = 10 ** max(3, 3 - int(np.floor(np.log10(max(factor * spare, 1e-15)))))
     return fmpq(int(np.ceil(max(factor, 0.0) * parts)), parts)
 
 
 def rational(x: Array, depth: float) -> list[fmpq]:
-    """Rounded to a small part of the depth."""
+    """The numbers as rationals, rounded to a small part of the depth."""
     parts = 10 ** max(3, int(np.ceil(-np.log10(depth))) + 4)
     return [fmpq(round(Fraction(float(one)) * parts), parts) for one in x]
 

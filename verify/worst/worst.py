@@ -186,7 +186,7 @@ def worst_at(reading: Reading, point: Point, largest: int = MOST, solver: str = 
 
 
 def worst_of(reading: Reading, point: Point, shape: Blocks, asked: Programme, quick: bool = False) -> Worst:
-    """Both ends of a programme that is at hand; `quick`: the first that the kernel accepts, if they are close."""
+    """Both ends of a programme that was built before; `quick`: a close run will do, and the faster proof is first."""
     began, claim = time.perf_counter(), reading.claim
     best = smallest(shape.cone)
     below, certificate = _from_below(claim, point, asked, shape, best, CLOSE if quick else ENOUGH)
@@ -296,6 +296,7 @@ def _convex(claim: Json, point: Point, asked: Programme) -> Programme:
     The worst of these runs may be less than the worst case.
     """
     assumed = {name for name, *_ in (*claim["let"], *claim["implicit"])} - {*claim.get("means", ())}
+    # The first two are about gradients of losses, the third is about subgradients of the regulariser.
     if not assumed & {*STEEPNESS[:2]} or min(asked.mu) >= 0:
         return asked
     return programme({**claim, "let": [*claim["let"], ["convex"]]}, point.data, point.at)
@@ -371,12 +372,13 @@ def instance_of(asked: Programme, point: Point, run: Run) -> Json:
 
 
 def _points(table: Sequence[Entry], run: Run) -> list[Json]:
-    """Every point once."""
+    """The points of a table, each once."""
     each: dict[str, Json] = {}
     for entry in table:
         x, g, f = _texts(run.vector(entry.x)), _texts(run.vector(entry.g)), str(run.value(entry.f))
         each.setdefault(str((x, g, f)), {"x": x, "g": g, "f": f})
     nothing = ["0"] * run.dimension
+    # A table has one point at least, also that of a client of which nothing is read.
     return list(each.values()) or [{"x": nothing, "g": nothing, "f": "0"}]
 
 

@@ -84,6 +84,7 @@ class _Writer:
 
     def module(self, proof: Json, name: str) -> str:
         """The statement with its proof."""
+        # Before the statement, which has to bind the vectors and quantities that only the proof speaks of.
         steps = self._steps(proof)
         binders, arrows = self._stated()
         symbols = self._symbols().items()

@@ -91,6 +91,7 @@ def genes_at(reading: Reading, world: Setting, shape: Shape, genome: Genome, val
     free = [name for name in wanted if name in held and name not in roles]
     if free:
         now = known_table(reading, world, shape, held).scalars
+        # What a gene comes to is proportional to it; `_same` looks whether it came out.
         held |= {name: held[name] * wanted[name] / now[name] for name in free if name in now}
     _same(reading, world, shape, held, wanted)
     return held

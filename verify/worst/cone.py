@@ -91,6 +91,7 @@ def deepest(cone: Cone, factor: float, weights: Array) -> Solved | None:
     least[:, -1] = [*weights, 0.0]
     cost = np.zeros(count)
     cost[-1] = -1.0
+    # A limit, because the depth has none where some sum of rows is negative definite.
     solution = _solve(cone, columns, fixed, cost, least, most=1.0)
     if solution is None:
         return None

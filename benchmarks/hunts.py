@@ -34,12 +34,13 @@ def throughput(id_: str, n: int, seconds: Seconds) -> tuple[int, float]:
     def once() -> int:
         return sample(reading, setting, shapes, n, seed=0).instances
 
+    # The first turn fills caches and is not timed.
     instances = once()
     return instances, min(seconds(once) for _ in range(TURNS if n == POPULATION else 1))
 
 
 def climbed(id_: str, seconds: Seconds) -> tuple[int, float]:
-    """The same of climbs on shapes that cover, with the populations of a statement of which nothing is known."""
+    """Instances and best time of climbs, with the shapes and populations of a statement of which nothing is known."""
     reading, setting = read(statement(id_))
     some = covering(tuple(setting.ordinary(reading, setting.shapes(reading))), OPEN.shapes)
 
@@ -51,7 +52,7 @@ def climbed(id_: str, seconds: Seconds) -> tuple[int, float]:
 
 
 def small(id_: str, seconds: Seconds) -> tuple[int, float]:
-    """The same of large populations of small instances."""
+    """Admissible instances, and the best time, of large populations of small instances."""
     reading, setting = read(statement(id_))
     instances, time = 0, 0.0
     for shape in (shape for shape in setting.shapes(reading) if shape.cost <= SMALL):

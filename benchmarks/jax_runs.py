@@ -42,7 +42,7 @@ def run(form, A, b, p, w0, alpha, gamma, A_mean, w_star, E, T):
 
 @partial(jax.jit, static_argnames=("form", "E", "T"))
 def bent(form, parts, p, w0, alpha, gamma, w_star, E, T):
-    """The same on losses with a piecewise-linear gradient, parts a, m, lo, hi, c (B, C, d) each; (T, B)."""
+    """Gap after each round, (T, B), of losses with piecewise-linear gradients; parts a, m, lo, hi, c (B, C, d) each."""
 
     def slope(a, m, lo, hi, c, w):
         return m * (w - c) + (a - m) * jnp.clip(w - c, -lo, hi)
@@ -62,6 +62,7 @@ def bent(form, parts, p, w0, alpha, gamma, w_star, E, T):
     least = value(*parts, w_star[:, None, :]) @ p
 
     def round_(server, _):
+        # `scan` wants a carry of one shape throughout: adding zeros gives the start its clients.
         w = every_client(parts, server) if form == "vmap" else local(parts, server[:, None, :] + 0 * parts[0])
         server = jnp.einsum("c,bcd->bd", p, w)
         return server, value(*parts, server[:, None, :]) @ p - least

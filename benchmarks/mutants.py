@@ -93,13 +93,13 @@ class Itself:
 
     @cached_property
     def rules(self) -> Counter[str]:
-        """Of lint's findings."""
+        """How often lint has a finding of each rule."""
         known = self.known.rules
         return Counter(known if known is not None else (one.rule for one in linted(self.statement).findings))
 
     @cached_property
     def status(self) -> str:
-        """Of derive."""
+        """The status that derive gives it."""
         return derived(self.statement).status if self.known.status is None else self.known.status
 
 
@@ -128,7 +128,7 @@ class Judged:
 
 
 def mutants(original: Statement) -> Iterator[Mutant]:
-    """All of one statement, relation by relation. What changes nothing is none."""
+    """All mutants of one statement, relation by relation; a change that leaves both sides as they are makes none."""
     for place, relation in enumerate(original.relations):
         seen = list[Any]()
         for kind, what, changed in _changes(original, relation):
@@ -161,7 +161,7 @@ def _changes(original: Statement, relation: Any) -> Iterator[tuple[str, str, Any
 
 
 def judged(identifier: str, effort: float, seed: int, known: Known | None) -> Judged:
-    """The statement itself, then every mutant."""
+    """Judges the statement itself, then every mutant."""
     original = statement(identifier)
     if original.kind not in AUDITED or original.quoted:
         return Judged(original.id, "quoted" if original.quoted else f"of kind {original.kind}")
@@ -182,7 +182,7 @@ def hunted(original: Statement, effort: float, seed: int) -> Known:
 
 
 def known_from(path: Path) -> dict[str, Known]:
-    """The same from the audit.json of a folder, for every statement."""
+    """What an audit.json says of every statement."""
     found = dict[str, Known]()
     for row in json.loads(path.read_text(encoding="utf-8"))["statements"]:
         hunts, lint, derive = row["hunt"] or {}, row["lint"] or {}, row["derive"] or {}
@@ -199,7 +199,7 @@ def known_from(path: Path) -> dict[str, Known]:
 
 
 def attempted(identifier: str, effort: float, seed: int, known: Mapping[str, Known]) -> Judged:
-    """The same; what stops at an error of the tool is said, and the others go on."""
+    """What `judged` says of one statement; an error of the tool is said too, and the others go on."""
     try:
         return judged(identifier, effort, seed, known.get(identifier))
     except (ArithmeticError, LookupError, TypeError, ValueError) as error:
@@ -207,7 +207,7 @@ def attempted(identifier: str, effort: float, seed: int, known: Mapping[str, Kno
 
 
 def instances(original: Statement, seed: int) -> Iterator[Scores]:
-    """Random ones of all sizes, and the tightest after a short climb on the first few shapes."""
+    """Random instances of all sizes, and the tightest after a short climb on the first few shapes."""
     reading, world = read(original)
     rng, shapes = np.random.default_rng(seed), world.shapes(reading)
     some = shapes[:: 1 + (len(shapes) - 1) // SHAPES]
@@ -232,6 +232,7 @@ def fate(mutant: Mutant, itself: Itself, effort: float, seed: int) -> Outcome:
     if tried := claims_less(itself, mutant):
         return told("claims less", f"as true as the statement: lhs/rhs is no larger on {tried} instances")
     with suppress(UserError):  # a written proof may not fit the mutant, which says nothing of it
+        # Where the statement itself claims more than it derives, a mutant that does so too is no news.
         if derived(changed).status == "claims-more" != itself.status:
             return told("derive")
     if mutant.kind == "half" and (why := loose(itself.known)):
@@ -279,7 +280,7 @@ def replayed(reading: Reading, tightest: Mapping[str, Any]) -> bool:
 
 
 def claims_less(itself: Itself, mutant: Mutant) -> int:
-    """On so many admissible instances lhs/rhs of the changed relation is no larger than it was; 0 if on one it is."""
+    """On how many admissible instances lhs/rhs of the changed relation is no larger; 0 if it is larger on any."""
     (reading, world), (changed, _) = (
         read(replace(s, then=(s.relations[mutant.place],))) for s in (itself.statement, mutant.statement)
     )

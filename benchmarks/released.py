@@ -68,6 +68,7 @@ def fedprox_recipe(*, kept: bool) -> Train:
 
     def local(net: Any, batches: list[int], task: Any, t: int) -> None:
         mu = task.symbols["mu"]
+        # `parameters()` is a generator, which the first batch empties: from then on the recipe has no proximal term.
         global_params: Any = copy.deepcopy(net).parameters()
         if kept:
             global_params = list(global_params)
@@ -76,6 +77,7 @@ def fedprox_recipe(*, kept: bool) -> Train:
             optimizer.zero_grad()
             proximal_term = 0.0
             for local_weights, global_weights in zip(net.parameters(), global_params):  # noqa: B905
+                # A norm without a square, as the docstring has it.
                 proximal_term += (local_weights - global_weights).norm(2)
             loss = net(batch) + (mu / 2) * proximal_term
             loss.backward()
@@ -180,6 +182,7 @@ def fedjax(algorithm: str) -> Train:
 
         def loss(params: Any, batch: Any, rng: Any) -> Any:
             w, i = params["w"], batch["i"]
+            # A loss by its gradient: g(w)'w with g held fixed has the gradient g(w).
             held = jax.lax.stop_gradient(slope(i[0], jax.lax.stop_gradient(w)))
             return jnp.full(i.shape, 1.0) * jnp.dot(held, w)
 

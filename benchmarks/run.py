@@ -152,6 +152,7 @@ def bench_size(board: Board, size: Size) -> None:
         return loops.run(*one, size.E, size.loop_rounds)
 
     def by_products() -> Measured:
+        # So that a run never saves enough steps to turn its rounds into eigenvectors.
         with patch.object(forwarding, "LONG", inf):
             return walked(GAP, setup)
 
@@ -338,6 +339,7 @@ def show_memory(board: Board) -> None:
         return (top - measured["gap"].nbytes) / 1024
 
     for name, way in (("stepwise", walked), ("fast-forward", run)):
+        # What the first run of all imports and keeps is not counted.
         peak(way, 2)
         sizes = {T: peak(way, T) for T in (100, 1000, 10_000)}
         text = ", ".join(f"T = {T}: {kib:.0f}" for T, kib in sizes.items())

@@ -61,7 +61,7 @@ class Clock:
     since: float = field(default_factory=process_time)
 
     def switch(self) -> None:
-        """What was spent until now, to the stage that is running."""
+        """Counts what was spent until now for the stage that is running."""
         now = process_time()
         self.seconds[self.running[-1]] += now - self.since
         self.since = now

@@ -55,6 +55,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             return complain(
                 f"got a standard output that cannot be written ({why}), expected one that can; do: check it", 2
             )
+        # `python -X dev` is for those who mend the tool: they want the traceback.
         if sys.flags.dev_mode:
             raise
         what, where = crash(error)
@@ -126,6 +127,7 @@ def _dispatch(given: Sequence[str]) -> int:
 def _list(arguments: argparse.Namespace) -> int:
     from .commands.listing import LISTED, file_of, find, listed, row_of
 
+    # The listing is quick and knows the catalogue alone; statements of the user's own files have to be built.
     if any(file_of(selector) for selector in arguments.selectors):
         rows = [row_of(s) for s in find(arguments.selectors)]
     else:
@@ -356,6 +358,7 @@ def _certify(arguments: argparse.Namespace) -> int:
     rows = certify_files(arguments.files, limit, telling=instance_lines if arguments.explain else None, owned=own_rows)
     if arguments.json:
         print_json(rows)
+    # Where no file can be read, the complaints below say all that the table would.
     elif not all(row["malformed"] for row in rows) or not rows:
         from .commands.tables import certified
 
@@ -386,6 +389,7 @@ def _certify_coq(arguments: argparse.Namespace, limit: Limit) -> int:
     for row in rows:
         if row["malformed"]:
             complain(row["reason"], 2)
+    # Where Coq is not installed a theorem has a reason and no axioms, and that is no refusal.
     refused = any(row["coq"] is not None and row["coq"]["reason"] and "axioms" in row["coq"] for row in rows)
     return max(status(rows), int(refused))
 
@@ -410,6 +414,7 @@ def _plot(arguments: argparse.Namespace) -> int:
     if named and (several != [{}] or arguments.compare or arguments.style != "page"):
         raise UserError(f"{name} with values, --compare or --style", "a statement", "leave them out")
     one_thread()
+    # Matplotlib brings NumPy, whose BLAS reads the number of threads once, when it is loaded.
     from fedaudit.figures.drawing import image
     from fedaudit.figures.kinds import named_pictures
 

@@ -21,6 +21,7 @@ class UserError(ValueError):
 
     def __init__(self, got: str, expected: str = "", do: str = "") -> None:
         short = cut(got, LONGEST)
+        # A pickled error, as a worker sends it, is made again from `args`: the whole line must do as the one argument.
         super().__init__(f"got {short}, expected {expected}; do: {do}" if expected else got)
 
 

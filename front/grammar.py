@@ -147,6 +147,7 @@ def parser() -> Parser:
     export.arguments(sub, WHAT)
 
     sub = command("bound", epilog=BOUND, formatter_class=argparse.RawDescriptionHelpFormatter)
+    # argparse does not know of NAME=VALUE (see `with_values`), so that the usage is written out.
     sub.usage = "fedaudit bound ID NAME=VALUE… [--json | --csv] [--minimise NAME] [--compare ID …] [--sensitivity]"
     sub.add_argument("selectors", nargs=1, metavar="ID", help="one statement, also `my.py::id`")
     _values(sub)
@@ -253,7 +254,7 @@ def parser() -> Parser:
 
 
 def _values(sub: argparse.ArgumentParser) -> None:
-    """NAME=VALUE, wherever it stands: `_with_values` has collected them."""
+    """Adds the hidden option behind which `with_values` puts every NAME=VALUE."""
     sub.add_argument("--values", nargs="*", default=[], help=argparse.SUPPRESS)
 
 
@@ -261,6 +262,8 @@ def with_values(given: Sequence[str]) -> list[str]:
     """The command line of `bound` or `plot` with every NAME=VALUE at its end, behind one option."""
     if not given or given[0] not in VALUED:
         return list(given)
+    # argparse takes positional arguments in one run and would refuse those that stand behind an option.
+    # The value of an option is none of them, even with a `=` in it: `--out a=b.png`.
     taken = [n for n, word in enumerate(given) if "=" in word and word[0] != "-" and given[n - 1] not in TAKES]
     rest = [word for n, word in enumerate(given) if n not in taken]
     return [*rest, *(["--values", *(given[n] for n in taken)] if taken else [])]

@@ -23,7 +23,7 @@ MOST_JOBS = 1024
 
 
 def existing_path(text: str) -> Path:
-    """The path of a file that is read; raises `UserError` for a name that no file system takes."""
+    """The path of an audit that is read; raises `UserError` where nothing is there."""
     from pathlib import Path
 
     try:
@@ -59,6 +59,7 @@ def budget_of(text: str | None) -> float | None:
     if text is None:
         return None
     try:
+        # float() would also read 1_000 and the digits of other scripts.
         seconds = float(text) if text.isascii() and "_" not in text else 0.0
     except ValueError:
         seconds = 0.0
@@ -84,6 +85,7 @@ def engine_of(arguments: argparse.Namespace) -> Engine:
 
 
 def _whole(option: str, text: str, least: int, most: int, like: str) -> int:
+    # int() refuses thousands of digits with an error of its own, which says nothing of the option.
     if not text.isascii() or not text.isdigit() or len(text) > 30 or not least <= int(text) <= most:
         expected = f"a whole number from {least} to {most}"
         raise UserError(f"{option} {text}", expected, f"write it like {option} {like}")

@@ -18,6 +18,7 @@ def print_json(rows: Sequence[Json]) -> int:
     """Print rows as one JSON array; the exit status of success."""
     import json
 
+    # To another encoding, `backslashreplace` (cli._streams) would write \xe9, which JSON does not have.
     plain = (sys.stdout.encoding or "").lower().replace("-", "") != "utf8"
     print(json.dumps(rows, indent=1, ensure_ascii=plain, allow_nan=False))
     return 0

@@ -19,6 +19,7 @@ from fedaudit.verify.results.file_names import is_printed
 from .commands.compare import whose
 from .running.store import own_rows
 
+# Without `classic/`: its textbook theorems calibrate the tool, and the README counts them apart.
 PAPERS = {
     "buttaci": "A. Buttaci, thesis: FedProx, a perturbed-gradient method, a network model",
     "yuan": "X.-T. Yuan and P. Li: FedProx and FedMSPP without dissimilarity",

@@ -47,7 +47,7 @@ def begun(name: str) -> None:
 
 @contextmanager
 def progress(label: str, names: Sequence[str], jobs: int, since: float | None = None) -> Generator[Step]:
-    """What to call when a statement has finished; `names` in the order of work. One waits `since` then."""
+    """Yields what to call when a statement has finished; `names` in the order of work, waiting began at `since`."""
     err, lines = _console(), Lines(label, names, jobs)
     token = _BEGUN.set(lines.begun)
     try:
@@ -132,6 +132,7 @@ class Lines:
         self.left = dict.fromkeys(names)
         self.running: dict[str, None] = {}
         self.times = deque([time.monotonic()], RECENT + 1)
+        # `_now_and_then` asks for the line in a thread of its own.
         self.lock = threading.Lock()
 
     def begun(self, name: str) -> None:

@@ -174,6 +174,7 @@ def _signed(axes: Axes, both: Array) -> Array:
     for axis in (axes.xaxis, axes.yaxis):
         axis.set_major_locator(_sparse(low, high, negative))
     up = np.geomspace(low, 1.5 * high, BINS // 2)
+    # A symlog axis is linear between -low and low.
     inner = np.linspace(-low, low, 7)[1:-1]
     return np.concatenate([-up[::-1] if negative else np.array([-low]), inner, up])
 
@@ -204,6 +205,7 @@ def _shares(axes: Axes, lhs: Array, rhs: Array, margin: Array, sign: str) -> Non
         label = "log₁₀ (lhs / rhs)" if sign in ("<=", "<") else "log₁₀ (rhs / lhs)"
     else:
         bad = margin > SMALL
+        # What holds up to rounding belongs left of the line at 0, with all that holds.
         values = margin if sign == "=" else np.where(bad, margin, np.minimum(margin, -SMALL))
         reach = max(1.0, float(np.abs(values).max(initial=0)))
         bins = np.linspace(-reach, reach, 41)

@@ -112,6 +112,7 @@ def _trajectories(axes: Axes, curves: Curves) -> None:
     if log:
         axes.set_yscale("log")
     if log_x(x):
+        # Rounds may begin at 0, which an axis of logarithms does not have.
         axes.set_xscale("symlog", linthresh=10 if x[0] == 0 else 1)
     else:
         whole(axes)

@@ -110,6 +110,7 @@ def _layers(names: Sequence[str], edges: Sequence[tuple[str, str]]) -> dict[str,
                 layer[citing], moved = layer[cited] + 1, True
         if not moved:
             return layer
+    # Going round a circle, depths have no end: then whatever cites something stands in the second column.
     return {name: min(depth, 1) for name, depth in layer.items()}
 
 
@@ -128,6 +129,7 @@ def _columns(spots: Sequence[Spot]) -> list[list[Spot]]:
 
 def _parts(spots: Sequence[Spot]) -> list[list[Spot]]:
     """Returns the parts that no edge joins, the largest first."""
+    # By identity: a dataclass with equality and changing fields has no hash.
     left = {id(spot): spot for spot in spots}
     parts: list[list[Spot]] = []
     for spot in spots:

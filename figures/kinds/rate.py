@@ -185,12 +185,12 @@ def _shown(rates: Sequence[Rate]) -> list[Places]:
 
 
 def _transient(rate: Rate) -> list[Array]:
-    """What falls of the bound, as long as it is a hundredth of all that is."""
+    """The part of the bound that falls, but nowhere less than a hundredth of the whole bound."""
     return [np.maximum(part.values, 0.01 * rate.bound) for part in rate.parts if part.name == "transient"]
 
 
 def _settles(x: Array, side: Array) -> float:
-    """Up to where a line is shown that ends on a floor."""
+    """How far a line is shown that ends on a floor: a little beyond where it still moves; 0 if it never does."""
     with np.errstate(all="ignore"):
         moving = np.flatnonzero(np.abs(np.log(side / side[-1])) > np.log(SETTLED))
     return float(min(x[-1], max(BEYOND * x[moving[-1]], x[min(len(x) - 1, MANY)]))) if moving.size else 0.0
@@ -299,6 +299,7 @@ def _worst(axes: Axes, cases: Sequence[WorstMark], ends: tuple[float, float]) ->
         most = max(some, key=lambda w: w.lower)
         numbers = f"{most.lower:.3g}" + (f" to {most.upper:.3g}" if most.upper is not None and not most.exact else "")
         label: str | None = f"{name}: {numbers}" + (f" at {most.name}" if most.name else "")
+        # The largest comes first: the label names it, and only the first mark has one.
         for one in sorted(some, key=lambda w: w is not most):
             x = min(max(one.x, ends[0]), ends[1])
             if one.upper is not None and not one.exact:

@@ -131,7 +131,7 @@ def _number(number: int) -> str:
 
 
 def weight(identifier: str, verdict: str) -> tuple[bool, int, bool]:
-    """Findings before the rest, theorems before lemmas and displays, what is printed before its readings."""
+    """A key that puts findings before the rest, theorems before lemmas and displays, prints before readings."""
     place = ("theorem", "lemma", "display").index(_class(identifier))
     refuted = verdict == "refuted"
     calibration = is_calibration(identifier.partition("/")[0])

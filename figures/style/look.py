@@ -98,6 +98,7 @@ POINTS_PER_INCH = 72
 RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 LOWERED = {raised: plain for plain, raised in RAISED.items()}
 RAISED_RUN = re.compile(f"[{''.join(map(chr, LOWERED))}]+")
+# What the fonts of TeX do not have as characters, as commands.
 COMMANDS = str.maketrans({"×": r"$\times$", "∝": r"$\propto$", "−": "-", "–": "--", "·": r"$\cdot$"})
 TITLE, SMALL_PRINT, MEASURED = 10, 7.5, 100  # points; in the last, formulas are measured before they are scaled
 LEFT = 0.02  # where titles and captions begin, as a share of the width
@@ -118,6 +119,7 @@ RC: dict[str, object] = {
     "axes.formatter.useoffset": False,  # a tick says its number
     "figure.autolayout": False,
     "figure.constrained_layout.use": False,  # `new` asks for it
+    # Without a salt, the ids inside an SVG are random.
     "svg.hashsalt": "fedaudit",
     "svg.fonttype": "path",
     "pdf.fonttype": 42,  # TrueType: publishers refuse Type 3
@@ -205,6 +207,7 @@ def as_vectors(figure: Figure, file: io.StringIO) -> Generator[MixedModeRenderer
     `savefig` would make several, each of which parses every formula again.
     """
     (width, height), dpi, canvas = figure.get_size_inches(), figure.dpi, figure.canvas
+    # An SVG is measured in points.
     figure.dpi = POINTS_PER_INCH
     size = (POINTS_PER_INCH * width, POINTS_PER_INCH * height)
     title, _, _ = str(figure.get_label()).partition("\n")
@@ -307,6 +310,7 @@ def broken(figure: Figure, text: str, size: float) -> str:
 def reach(word: str) -> float:
     """How far plain characters move what comes behind them, in units of the font's size."""
     font = FontProperties(size=MEASURED)
+    # Between two letters: alone, a word would be measured by its ink, and a space has none.
     with_word, without = (
         text_to_path.get_text_width_height_descent(x, font, ismath=False)[0] for x in (f"x{word}x", "xx")
     )
@@ -428,7 +432,7 @@ def ticks_y(axes: Axes) -> None:
 
 
 def log_x(x: Array) -> bool:
-    """A logarithmic axis over long runs, and over few counts that grow fast."""
+    """Whether x takes a logarithmic axis: long runs do, and few counts that grow fast."""
     return bool(len(x) > 1 and x[-1] > (1000 if len(x) > 12 else 30 * max(x[0], 1)))
 
 

@@ -174,7 +174,7 @@ def _equal(formulas: Sequence[str], value: str, digits: int = DIGITS) -> Inline:
 def repair(row: Row, repaired: Checked | None, notes: str, beside: Checked | None = None) -> str:
     """The second sentence: what the repair has to change, and what became of the repaired statement.
 
-    `beside`: what a reading without a repair is a reading of, where that stands.
+    `beside`: the printed statement of which a row without a repair is a reading, where that one stands.
     """
     if repaired is None and beside is not None:
         return f"As {beside.row.id} reads it, it is {standing(beside)}."

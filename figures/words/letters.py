@@ -134,7 +134,7 @@ def apart(left: str, right: str) -> tuple[str, str]:
 
 
 def vector(entries: Sequence[str]) -> str:
-    """A vector; along a line a number."""
+    """A vector as LaTeX; one with a single entry is a number."""
     return number(entries[0]) if len(entries) == 1 else f"({', '.join(map(number, entries))})"
 
 

@@ -137,5 +137,5 @@ def _emitted(element: ElementTree.Element, depth: int, changed: Set[int]) -> str
 
 
 def _escaped(text: str | None) -> str:
-    """Most elements have no text of their own."""
+    """Text, escaped; nothing for None, for most elements have no text of their own."""
     return escape(text) if text else ""

@@ -55,6 +55,7 @@ def plain(said: Said) -> str:
 def _line(latex: str) -> str:
     """The few commands of LaTeX that clauses have, innermost braces first."""
     before, line = "", braced(latex)
+    # A group without braces inside is replaced, which frees the one around it, until nothing changes.
     while before != line:
         before = line
         line = NAMED.sub(r"\1", line)
@@ -67,5 +68,5 @@ def _line(latex: str) -> str:
 
 
 def _whole(part: str) -> str:
-    """In brackets where it is more than a name or a number."""
+    """The part, in brackets where it is more than a name or a number."""
     return part if re.fullmatch(r"\\?\w+|-\w+", part) else f"({part})"

@@ -176,7 +176,7 @@ def _needed(method: Method) -> list[str]:
 
 
 def _known(method: Method, symbols: Mapping[str, Any]) -> None:
-    """What is given by name has to be something that the rules, or a recorded run, have."""
+    """Raises `UserError` for a name that neither the rules nor a recorded run have."""
     from fedaudit.verify.conform.recording import OWN
 
     vectors = [v.name for v in (*method.server, *method.client)]
@@ -187,7 +187,7 @@ def _known(method: Method, symbols: Mapping[str, Any]) -> None:
 
 
 def _named(method: Method, names: Mapping[str, bool], raw: Run) -> None:
-    """Every scalar of the rules has to be there."""
+    """Raises `UserError` where the run lacks a scalar that the rules read."""
     letters = {str(letter): name for letter, name in method.names.items()}
     recorded = {*COUNTED, *raw, *letters}
     missing = [name for name in _needed(method) if name not in recorded]

@@ -101,6 +101,7 @@ class _Grid:
         for message in messages:
             i = message.metadata.dst_node_id - 1
             if not message.metadata.message_type.startswith("train"):
+                # Strategies evaluate too: nothing of that is compared, but their means divide by these counts.
                 replies.append(Message(RecordDict({"metrics": MetricRecord({"num-examples": 1})}), reply_to=message))
                 continue
             if self.app is not None:
@@ -120,6 +121,7 @@ class _Grid:
             metrics = MetricRecord({"num-examples": int(self.task.counts[i])})
             content = RecordDict({"arrays": ArrayRecord(_arrays(parts)), "metrics": metrics})
             replies.append(Message(content, reply_to=message))
+        # A strategy sends messages twice a round, to train and to evaluate; only training makes a round.
         if drawn:
             self.log.drawn(self.t, drawn)
             self.t += 1
@@ -157,7 +159,7 @@ def _flat(parts: Iterable[Flower]) -> Array:
 
 @contextmanager
 def _silent() -> Generator[None]:
-    """Without Flower's own account of the run."""
+    """Keeps Flower's own log of the run silent."""
     before = logging.root.manager.disable
     logging.disable(logging.CRITICAL)
     try:

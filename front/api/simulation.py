@@ -169,6 +169,7 @@ def simulate(
         rounds,
         w_star=None if best is None else np.repeat(best, repeats, axis=0),
     )
+    # A rule that draws a gradient `again` at the same step needs noise that is independent of the first.
     again = 2 if algorithm.uses("again") else 1
 
     law = _law(noise_law)
@@ -177,6 +178,7 @@ def simulate(
         if not noise or (law is not None and law.silent):
             return None
         if law is None:
+            # Each of the d coordinates has its share, so that E|noise|^2 = noise^2 whatever d is.
             return rng.normal(scale=noise / np.sqrt(d), size=(1, repeats, again * C, d))
         signs = rng.choice([-1.0, 1.0], size=(1, repeats, again, 1 if law.one_sign else C, 1))
         return (noise * signs * law.directions(C, d).astype(float)).reshape(1, repeats, again * C, d)
@@ -305,6 +307,7 @@ def _scalars(
                   for name, axes in wanted.items() if axes}  # fmt: skip
     for new, old in fixed.items():
         if new in needed:
+            # Before the first round the quantity is 0, as `Method.before` has it.
             before = quantities[old].values
             quantities[new] = Quantity(np.concatenate([np.zeros_like(before[:, :1]), before[:, :-1]], axis=1), (first,))
     evaluator = Evaluator(

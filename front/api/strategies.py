@@ -17,6 +17,7 @@ LARGEST, FINEST = 100, 20  # numerators and denominators
 
 
 def _share(part: int, rest: int) -> Fraction:
+    # Always at most 1, so that Hypothesis need not throw any draw away.
     return Fraction(part, part + rest)
 
 

@@ -67,7 +67,7 @@ def asked(
 
 
 def _known(plans: Sequence[Plan], name: str) -> None:
-    """A name that none of the statements takes is bad input."""
+    """Raises `UserError` for a name that none of the statements takes."""
     for n, p in enumerate(plans):
         try:
             return p.known(name)
@@ -107,7 +107,7 @@ def _crossings(
 
 
 def _shown(made: Bound) -> float:
-    """A bound whose condition fails is none."""
+    """The bound as a float; NaN where one of its conditions fails."""
     return float("nan") if made.failing else made.value.approx
 
 
@@ -230,6 +230,7 @@ def _compared(answer: Asked) -> Iterator[str]:
     rows = [[*answer.varied, *numbers, *best, "lowest"]]
     for point in answer.lines:
         shown = [_shown(line.bound) for line in point]
+        # A bound whose condition fails is NaN here, which equals nothing, not even itself.
         usable = [x for x in shown if x == x]
         lowest = ", ".join(n for n, x in zip(numbers, shown, strict=True) if usable and x == min(usable))
         values = {name: x for line in point for name, x in line.bound.values.items()}

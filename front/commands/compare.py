@@ -94,9 +94,9 @@ def _derivations(old: Row, new: Row) -> Iterator[Change]:
 
 
 def _ways(row: Row, *, others: bool) -> dict[str, tuple[str, str]]:
-    """By name, status and evidence of the first derivation and of the others; a second one from there has a number.
+    """The status and evidence of each derivation by its name; a second one from the same citations has a number.
 
-    Without `others` of the first alone: an audit of an older fedaudit does not say what became of them.
+    Without `others`, of the first alone: an audit of an older fedaudit does not say what became of the rest.
     """
     if row.derive is None:
         return {}

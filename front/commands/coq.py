@@ -82,6 +82,7 @@ def exported(rows: Sequence[Row], folder: Path) -> list[Row]:
 def _checked(folder: Path, theorems: Sequence[Theorem]) -> Callable[[Theorem], Row]:
     """Coq's word on each theorem, or that Coq is not installed."""
     installed = compiler()
+    # The library first: every other file imports it.
     names = [LIBRARY, *sorted({one.file for one in theorems})]
     if installed is None:
         return lambda one: {

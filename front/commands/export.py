@@ -1,6 +1,6 @@
 """`fedaudit export`: a paper's statements, repairs and verdicts as one LaTeX document.
 
-Verdicts come from an audit's folder. A refutation is replayed by the kernel before it is written down; every other
+Verdicts come from an audit's folder. The kernel checks refutations and proofs before they are written down; every other
 verdict is what audit.json says, and the document says so.
 """
 

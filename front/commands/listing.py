@@ -110,7 +110,7 @@ def row_of(statement: Statement) -> Entry:
 
 @contextmanager
 def quiet() -> Generator[None]:
-    """Without collecting garbage: importing sympy and the papers makes many objects and none of it."""
+    """Collects no garbage meanwhile: importing sympy and the papers makes many objects, all of which stay."""
     collecting = gc.isenabled()
     gc.disable()
     try:

@@ -73,7 +73,7 @@ def described(method: Method) -> str:
 
 
 def _call(one: AssumptionRow) -> str:
-    """As it is written in a file."""
+    """The assumption as it is written in a file."""
     constants = {0: "", 1: ", (…,)", 2: ", (…, …)"}[one["constants"]]
     return f'Assumption("{one["name"]}"{constants})'
 

@@ -26,10 +26,11 @@ __all__ = ["run_move"]
 
 
 def run_move(arguments: argparse.Namespace) -> int:
-    """lint, derive, verify, hunt, audit."""
+    """Carry out lint, derive, verify, hunt or audit as the command line asks; returns the exit status."""
     from ..running.runner import Settings, one_thread, use_backend
     from ..running.selection import choose
 
+    # The first line of progress counts from here, for reading the catalogue takes a while too.
     arguments.began = time.monotonic()
     move: str = arguments.command
     if getattr(arguments, "tree", False):
@@ -49,6 +50,7 @@ def run_move(arguments: argparse.Namespace) -> int:
         settings = replace(settings, memory=memory(arguments.memory))
     engine, out = engine_of(arguments), None if arguments.out is None else output_path(arguments.out)
     one_thread()
+    # Workers choose it for themselves; here a missing device is said before anything is computed.
     use_backend(backend)
     selection = choose(arguments.selectors, well_formed=move != "lint")
     if move == "audit":

@@ -45,6 +45,7 @@ def written(name: str, method: str) -> None:
         raise UserError(name, "a file in a folder that exists", "make the folder first")
     text = file_text(method, path.stem)
     try:
+        # Never over a file that somebody made since it was looked for.
         with open(path, "x", encoding="utf-8") as file:
             file.write(text)
     except OSError as error:

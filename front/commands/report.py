@@ -107,6 +107,7 @@ class Pages:
     def _digest(self, row: Row, citing: Sequence[str]) -> str:
         """A digest of all that a page shows: the row, its files, its place among the others, our own sources."""
         files = [self._file(name) for name in (row.certificate, row.figure) if isinstance(name, str)]
+        # Templates and styles are no Python sources, which alone `source_digest` reads: `look` is their digest.
         shown = [source_digest(), self.site.look, self.site.order, row.to_json(), files, self.site.around(row, citing)]
         return hashlib.sha256(json.dumps(shown, sort_keys=True).encode()).hexdigest()
 

@@ -19,6 +19,7 @@ def tree(statement: Statement, known: Mapping[str, Statement]) -> Row:
 
     `proof` is the file that the kernel accepts, `missing` why there is none although all steps hold.
     """
+    # Which constants have room is not shown here, and takes time to find.
     derivation = derive(statement, known, slack=False)
     verdict = prove(statement, known) if derivation.proved else None
     proved = isinstance(verdict, Proof)

@@ -32,7 +32,9 @@ def write(path: Path, content: str | bytes) -> None:
         with os.fdopen(handle, "wb") as file:
             file.write(data)
             file.flush()
+            # Otherwise a crash of the system may leave the new name on a file that is still empty.
             os.fsync(file.fileno())
+        # mkstemp lets nobody but the owner read its files; an audit's folder is made to be shared.
         part.chmod(0o644)
         part.replace(path)
     except OSError as error:

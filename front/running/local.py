@@ -66,6 +66,7 @@ class Local:
                 for lane in [lane for lane in busy if lane.connection in ready]:
                     task = busy.pop(lane)
                     outcome = lane.outcome(task)
+                    # The worker has its next task while the caller writes what became of this one.
                     go_on(lane)
                     yield task, outcome
 
@@ -107,7 +108,7 @@ class Lane:
             self.connection.send(task)
 
     def outcome(self, task: Task) -> Outcome:
-        """Its outcome; once more where its worker ended, and if that one ends too, the task is what ends it."""
+        """The task's outcome. Where its worker ended it is tried again; if that one ends too, the task ends them."""
         answer = self._answer()
         if answer is None:
             self._renew()

@@ -63,6 +63,7 @@ def _kept(path: Path) -> bytes | None:
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     part = path.with_name(f"key.{secrets.token_hex(8)}.part")
     if not path.exists():
+        # Private before the key is in it, and linked into place when it is whole.
         part.touch(mode=0o600)
         try:
             part.write_bytes(secrets.token_bytes(LENGTH))
@@ -71,6 +72,7 @@ def _kept(path: Path) -> bytes | None:
             pass
         finally:
             part.unlink()
+    # Neither through a link nor, if a pipe has the key's name, waiting for whoever writes to it.
     handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     with os.fdopen(handle, "rb") as file:
         status, key = os.fstat(handle), file.read(LENGTH + 1)

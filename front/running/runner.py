@@ -217,6 +217,7 @@ def audit(
                     out.prove(cited, proof)
             if outcome.failure:
                 failures[name] = outcome.failure
+                # Where an earlier run finished the row and only its figure was asked for, that row stays good.
                 done[name] = bare.get(name, outcome.row)
             elif name in bare:
                 done[name] = out.illustrate(keys[name], bare[name], outcome.figure, drawn=not outcome.undrawn)
@@ -245,6 +246,7 @@ def _prove_cited(
     Says which of these proofs disagree with an exact run, and how.
     """
     chosen, rows, faults = {one.id: one for one in selection}, dict(done), dict[str, str]()
+    # A statement that is cited may cite others, whose proofs are then wanted as well.
     while wanted := {name: chosen[by] for by, row in rows.items() for name in _cited(row) if name not in rows}:
         tasks = _tasks("proof", [_beside(name, by) for name, by in wanted.items()], settings, figure=False)
         for task, outcome in engine.work([replace(task, proofs=str(out.path / PROOFS)) for task in tasks]):

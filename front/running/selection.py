@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Chosen", "choose", "of_catalogue"]
 
+# Objects without a `repr` of their own show their address, which differs from process to process.
 ADDRESS = re.compile(r" at 0x[0-9a-f]+")
 
 

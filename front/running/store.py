@@ -64,6 +64,7 @@ class Foreign(Exception):
 @cache
 def source_digest(*, papers: bool = True) -> str:
     """A digest of every source file of the package, or of all but the papers: what others made is not taken over."""
+    # Where fedaudit is installed, `front/` is the package itself and has all other rooms below it.
     root = Path(__file__).parent.parent
     digest = hashlib.sha256()
     for path in sorted(root.rglob("*.py")):
@@ -89,6 +90,7 @@ class Folder:
         """The folder, made if need be; raises `UserError` unless files can be written there."""
         try:
             for place in (path, *(path / part for part in PARTS)):
+                # The folder that the user names may be a link; one below it could lead our files anywhere.
                 _must_be_usable(place, link=place == path)
             path.mkdir(parents=True, exist_ok=True)
             for place in (path, *(path / part for part in PARTS)):
@@ -292,6 +294,7 @@ class Folder:
             raise (strange if path.is_symlink() or path.is_dir() else unwritable(path, error)) from error
         try:
             status = os.fstat(handle)
+            # A second link would make it somebody else's file too, and it is about to be emptied.
             if not stat.S_ISREG(status.st_mode) or status.st_nlink != 1:
                 raise strange
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -129,6 +129,7 @@ def _density(
     for chosen, colour, name in ((~bad, TIGHTEST, "hold"), (bad, BOUND, "violate")):
         if chosen.any():
             counts, *_ = np.histogram2d(rhs[chosen & inside], lhs[chosen & inside], bins=[edges, edges])
+            # A cell holds one instance or thousands: on a linear scale single ones could not be seen.
             shade = np.where(counts > 0, np.log1p(counts), np.nan).T
             axes.pcolormesh(edges, edges, shade, cmap=_fading(colour), vmin=0, rasterized=True)
             axes.plot([], [], "s", color=colour, ms=5, label=f"{int(chosen.sum()):,} {name}")

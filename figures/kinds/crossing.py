@@ -126,6 +126,7 @@ def _broken(crossing: Crossing) -> NDArray[np.bool_]:
 def _fails(axes: Axes, crossing: Crossing) -> None:
     """Shades a band around every point at which the relation fails, and marks the certificate's own place."""
     x, broken = crossing.x, _broken(crossing)
+    # The middle as the axis shows it: between logarithms that is the geometric mean.
     middle = np.sqrt(x[1:] * x[:-1]) if crossing.logarithmic else (x[1:] + x[:-1]) / 2
     edges = np.concatenate([x[:1], middle, x[-1:]])
     label: str | None = "the claim fails"

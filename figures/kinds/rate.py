@@ -201,6 +201,7 @@ def thinned(x: Array, inside: NDArray[np.bool_] | None = None, *, even: bool = F
     places = np.arange(len(x), dtype=np.intp) if inside is None else np.flatnonzero(inside)
     if len(places) <= POINTS:
         return places
+    # Rounds may begin at 0, from where no decades can be counted.
     first, last = max(float(x[places[0]]), 1.0), float(x[places[-1]])
     spread = np.linspace(x[places[0]], last, POINTS) if even else np.geomspace(first, last, POINTS)
     wanted = np.concatenate([[x[places[0]]], spread])

@@ -243,6 +243,7 @@ def bundle(axes: Axes, x: Array, lines: Array, colour: str, label: str, **kwargs
     shown = lines[pick(len(lines))]
     paths = np.stack([np.broadcast_to(x, shown.shape), shown], axis=-1)
     alpha = float(np.clip(15 / max(len(shown), 1), 0.2, 0.6))
+    # A line through a single point has no length to be seen.
     if len(x) == 1:
         axes.plot(x, shown.T, ".", color=colour, alpha=alpha, zorder=kwargs.get("zorder", 1))
     collection = LineCollection(list(paths), colors=colour, linewidths=0.7, alpha=alpha, rasterized=True, **kwargs)

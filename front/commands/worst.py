@@ -146,6 +146,7 @@ def _said(x: Fraction | None, rounding: str = ROUND_FLOOR) -> str:
     if x is None or len(str(x)) <= 12:
         return "?" if x is None else str(x)
     digits = Context(prec=9, rounding=rounding).divide(Decimal(x.numerator), Decimal(x.denominator))
+    # A float keeps nine digits as they are, so that the number stays rounded to its own side.
     return f"{float(digits):.9g}"
 
 

@@ -156,6 +156,7 @@ class Folder:
         for file, what in named.items():
             if files[file] != self._digest(file, what):
                 raise Damaged(f"its {what} was changed")
+        # Last, so that what an accident changed is called damaged: its mark would be no longer ours either.
         if not is_own("row", digest, stored.get("mark")):
             raise Foreign(identifier)
         return row
@@ -167,6 +168,7 @@ class Folder:
         """
         if row.verdict == "proved" and not row.proof:
             raise ValueError(f"{row.id}: proved, without a proof that the kernel accepted")
+        # Without the old row a crash from here on leaves none, and not one whose evidence has changed.
         self._remove(self._row(row.id))
         return self.illustrate(key, self.certified(row), figure, drawn=drawn)
 

@@ -124,17 +124,17 @@ def conform_arguments(sub: argparse.ArgumentParser) -> None:
 
 def conforming_run(method: str, run: str | None, texts: Sequence[str]) -> Conformity | str:
     """The answer, or a file to begin with where no run was given."""
+    from fedaudit.bounds.catalogue.discovery import file_of
     from fedaudit.bounds.language.symbol_values import axes_of
 
-    from .api.conformance import conform
+    from .api.conformance import algorithm, conformity_of
 
     if run is None:
+        algorithm(method)  # an unknown one is refused before anybody writes a loop for it
         return LOOP.format(method=method)
     values: dict[str, Any] = {name: [float(x) for x in axis] for name, axis in axes_of(texts).items()}
     symbols = {name: axis[0] if len(axis) == 1 else axis for name, axis in values.items()}
-    if ".py" in run:
-        return conform(method, _function(run), **symbols)
-    return conform(method, Path(run), **symbols)
+    return conformity_of(method, _function(run) if file_of(run) else Path(run), symbols)
 
 
 def _function(name: str) -> Callable[[Task], Run]:

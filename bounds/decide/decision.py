@@ -6,7 +6,7 @@ solver that gives up or a denominator that may vanish is never read as a yes.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
@@ -19,6 +19,8 @@ from sympy import (
     Expr,
     Ge,
     Gt,
+    Le,
+    Lt,
     Sum,
 )
 from sympy.core.function import AppliedUndef
@@ -197,14 +199,21 @@ def rewrite(claim: Boolean, given: Sequence[Boolean]) -> tuple[Boolean, tuple[Bo
             if pair is None or bound & (pair[0].free_symbols | pair[1].free_symbols):
                 continue
             name, value = pair
+            if name.is_integer and not value.is_integer:  # no condition would say that the value is whole
+                continue
             rest.remove(condition)
-            domain = [Gt(value, 0)] if name.is_positive else [Ge(value, 0)] if name.is_nonnegative else []
+            domain = [rule(value, 0) for known, rule in _signs_of(name) if known][:1]
             rest = [c for c in (*(g.xreplace({name: value}) for g in rest), *domain) if c is not true]
             claim = claim.xreplace({name: value})
             break
         else:
             break
     return claim, tuple(rest)
+
+
+def _signs_of(name: Expr) -> tuple[tuple[bool | None, Callable[[Expr, int], Boolean]], ...]:
+    """What the domain of a name may say of its sign, the strongest first."""
+    return (name.is_positive, Gt), (name.is_negative, Lt), (name.is_nonnegative, Ge), (name.is_nonpositive, Le)
 
 
 def _definition(condition: Boolean) -> tuple[Expr, Expr] | None:

@@ -214,6 +214,7 @@ def _place(domain: _Domain, raw: fmpq, bounds: Sequence[_Bound], values: Values)
     low_strict = domain.positive
     high: fmpq | None = None
     high_strict = False
+    fixed: fmpq | None = None
     for bound in bounds:
         try:
             end = bound.value.rational(values)
@@ -223,19 +224,24 @@ def _place(domain: _Domain, raw: fmpq, bounds: Sequence[_Bound], values: Values)
                 end = fmpq(*bound.value.float(_floats(values)).as_integer_ratio())
         except (Undefined, OverflowError, ValueError):
             return None
-        if bound.kind == "eq":
-            low, high, low_strict, high_strict = end, end, False, False
-            break
+        if bound.kind == "eq" and fixed is None:
+            fixed = end
         if bound.kind == "hi" and (high is None or end < high or (end == high and bound.strict)):
             high, high_strict = end, bound.strict
         if bound.kind == "lo" and (low is None or end > low or (end == low and bound.strict)):
             low, low_strict = end, bound.strict
+    if fixed is not None:  # an equation leaves one value, which the other bounds may forbid
+        if not (low is None or fixed > low or (fixed == low and not low_strict)):
+            return None
+        if not (high is None or fixed < high or (fixed == high and not high_strict)):
+            return None
+        low, high, low_strict, high_strict = fixed, fixed, False, False
     if low is not None and high is not None:
         if low > high or (low == high and (low_strict or high_strict)):
             return None
-        # A small whole draw picks one of `SHARES`; a draw r > 0 of another kind stands for the share r/(1 + r).
-        share = raw / (1 + raw) if raw.q != 1 or raw > len(SHARES) else SHARES[int(raw) % len(SHARES)]
-        share = abs(share)
+        # A small whole draw picks one of `SHARES`; a draw r of another kind stands for the share |r|/(1 + |r|).
+        size = abs(raw)
+        share = size / (1 + size) if raw.q != 1 or raw > len(SHARES) else SHARES[int(raw) % len(SHARES)]
         if (high_strict and share == 1) or (low_strict and share == 0):
             share = fmpq(1, 2)
         value = low if low == high else low + (high - low) * share

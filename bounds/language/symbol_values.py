@@ -11,13 +11,14 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 from itertools import product
+from numbers import Rational, Real
 
 from fedaudit.errors import UserError
 
 __all__ = ["MOST_ROWS", "Axes", "Given", "axes_of", "number", "points", "told"]
 
 Axes = dict[str, tuple[Fraction, ...]]  # name -> the values that were given to it
-Given = int | float | str | Fraction
+Given = Real | str
 
 MOST_ROWS = 100_000
 # Every part has a greatest length: an exact 1e999999999 would take all memory.
@@ -61,17 +62,17 @@ def told(values: Mapping[str, Given | Iterable[Given]]) -> Axes:
         match value:
             case str():
                 return _values(name, value)
-            case float() if not math.isfinite(value):
+            case Rational():  # of NumPy too
+                return (Fraction(int(value.numerator), int(value.denominator)),)
+            case _ if not math.isfinite(value):
                 raise UserError(f"{name}={value}", "a finite number", f"write it like {LIKE}")
-            case float():
-                # What was typed, not the binary fraction next to it: 0.1 is 1/10.
-                return (number(repr(value), name),)
             case _:
-                return (Fraction(value),)
+                # What was typed, not the binary fraction next to it: 0.1 is 1/10.
+                return (number(repr(float(value)), name),)
 
     axes: Axes = {}
     for name, value in values.items():
-        several = [value] if isinstance(value, str | int | float | Fraction) else list(value)
+        several = [value] if isinstance(value, str | Real) else list(value)
         axes[name] = tuple(x for each in several for x in one(name, each))
         if not axes[name]:
             raise UserError(f"{name} without a value", "at least one", f"write it like {LIKE}")

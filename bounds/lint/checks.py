@@ -172,7 +172,7 @@ def _step_size(statement: Statement, catalogue: Catalogue) -> Iterator[str]:
             if matched is None:
                 yield f"{head} = {statement.choose[head]} has not the form {lemma.choose[head]} of {lemma.id}"
                 continue
-            about_it = {head.func, *matched}
+            about_it = {head.func if isinstance(head, AppliedUndef) else head, *matched}
             for condition in (c for c in lemma.when if c.has(*about_it)):  # derive looks after the others
                 asked = statement.defined(_chosen(lemma.defined(condition).subs(matched, simultaneous=True), statement))
                 if asked.atoms(AppliedUndef):  # something of the run that the choice does not settle

@@ -107,7 +107,8 @@ def _sentence(statements: Sequence[tuple[str, str]]) -> str:
     elif proved == theorems:
         first = f"{_every(theorems)} {'is' if theorems == 1 else 'are'} proved"
     else:
-        first = f"No theorem falls: {_number(proved)} of {_number(theorems)} are proved"
+        some = f": {_number(proved)} of {_number(theorems)} {'is' if proved == 1 else 'are'} proved"
+        first = f"No theorem falls{some if proved else ''}"
     first = first[:1].upper() + first[1:]
     if not others:
         return f"{first}."

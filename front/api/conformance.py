@@ -93,9 +93,20 @@ def conform(
     >>> print(found.explanations[0])
     the mean of y is over the sampled clients, each the same
     """
+    return conformity_of(method, run, symbols, grad, tolerance)
+
+
+def conformity_of(
+    method: Method | str,
+    run: Run | str | os.PathLike[str] | Callable[[Task], Run],
+    symbols: Mapping[str, object],
+    grad: Gradient | None = None,
+    tolerance: float | None = None,
+) -> Conformity:
+    """The answer of `conform`, with symbols as a mapping: their names may be those of its arguments."""
     from fedaudit.verify.recorded.trajectory import read_arrays
 
-    box = _box(method)
+    box = algorithm(method)
     _known(box.method, symbols)
     if callable(run):
         return _trained(box, run, symbols, tolerance)
@@ -105,7 +116,8 @@ def conform(
     return _compared(box, {"": ({**run, **symbols}, _losses(grad))}, tolerance)
 
 
-def _box(given: Method | str) -> Stated:
+def algorithm(given: Method | str) -> Stated:
+    """The stated algorithm of this name, or the method itself."""
     from fedaudit.bounds.algorithms.stated import Stated
     from fedaudit.bounds.catalogue.discovery import file_of, find_methods
     from fedaudit.bounds.language.method import Method

@@ -148,14 +148,14 @@ def simulate(
     if not isinstance(cast("object", problem), Given):
         raise UserError(f"a problem of type {type(problem).__name__}", "a fa.Problem", "write Problem.quadratic(A, b)")
     for name, size in (("rounds", rounds), ("steps", steps), ("repeats", repeats)):
-        if isinstance(size, bool) or size < 1:
+        if isinstance(size, bool) or not isinstance(cast("object", size), int) or size < 1:
             raise UserError(f"{name} = {size!r}", "a whole number from 1 on", "give another one")
     _runs(algorithm)
     kept, left_out = _measurable(algorithm, problem)
     data = algorithm.data(tree, kept)
     rng = np.random.default_rng(seed)
     C, d = problem.clients, problem.dim
-    drawn = _drawn(algorithm, C, participating, rng)
+    drawn = _drawn(algorithm, C, participating, repeats, rng)
     scalar = _scalars(algorithm, symbols, kept, {"C": C, "T": rounds, "E": steps, "m": participating or C})
     point = np.zeros(d) if start is None else np.asarray(start, dtype=float)
     if point.shape != (d,):
@@ -269,20 +269,19 @@ def _measurable(method: Method, problem: Problem) -> tuple[set[str], dict[str, s
     return kept, left_out
 
 
-def _drawn(method: Method, C: int, m: int | None, rng: np.random.Generator) -> Callable[[int], Array | None]:
+def _drawn(
+    method: Method, C: int, m: int | None, repeats: int, rng: np.random.Generator
+) -> Callable[[int], Array | None]:
+    """How often each client takes part in a round, (1, repeats, C): every repetition draws its own."""
     if not method.uses("sampled"):
         if m is not None:
             raise UserError(f"participating={m}", "nothing: all clients take part in this method", "leave it out")
         return lambda _: None
-    if m is None or not 1 <= m <= C:
+    if m is None or isinstance(m, bool) or not isinstance(cast("object", m), int) or not 1 <= m <= C:
         raise UserError(f"participating={m}", f"how many of {C} clients take part in a round", "give it")
 
-    def drawn(_: int) -> Array:
-        counts = np.zeros((1, C))
-        counts[0, rng.choice(C, m, replace=False)] = 1
-        return counts
-
-    return drawn
+    some = np.broadcast_to(np.arange(C) < m, (1, repeats, C)).astype(float)
+    return lambda _: rng.permuted(some, axis=-1)
 
 
 def _scalars(

@@ -236,6 +236,7 @@ def _refutation(
     claim: Statement | str | None = None,
 ) -> Refutation:
     """The failure: the counterexample in words, and its certificate on disk."""
+    from fedaudit.bounds.catalogue.discovery import file_of
     from fedaudit.figures.words.plain_text import counterexample
     from fedaudit.verify.results.file_names import slug
 
@@ -243,7 +244,7 @@ def _refutation(
 
     path = Path(options().out if out is None else out) / f"{slug(statement.id)}.json"
     write(path, json.dumps(certificate, indent=1))
-    source = claim.partition("::")[0] if isinstance(claim, str) and ".py" in claim else _source(statement)
+    source = claim.partition("::")[0] if isinstance(claim, str) and file_of(claim) else _source(statement)
     again = f"check it again: fedaudit certify {f'{source} ' if source else ''}{path}"
     lines = [*counterexample(certificate, statement), f"certificate: {path}", again]
     return Refutation("\n  ".join([f"{statement.id} is refuted, in exact arithmetic", *lines]), certificate, path)

@@ -87,6 +87,10 @@ def answered(
     if (measure is None) != (scale is None):
         raise UserError("one of --measure and --scale", "both or none", "write --measure 'gap(T)' --scale 'dist2(0)'")
     if not isinstance(claim, str):
+        if measure is not None:
+            raise UserError(
+                f"a measure beside {claim.id}", "a method to ask about", "give its id, or leave measure out"
+            )
         return claim, worst(claim, values, solver=by)
     name = claim
     named: list[Any] = well_formed([name]) if measure is None else [method for _, method in find_methods([name])]

@@ -423,7 +423,8 @@ def libraries() -> dict[str, str]:
     """Our version, and those of the libraries that a row depends on."""
     from importlib.metadata import version
 
-    return {name: version(name) for name in ("fedaudit", "numpy", "scipy", "sympy", "z3-solver", "python-flint")}
+    names = ("fedaudit", "numpy", "scipy", "sympy", "z3-solver", "python-flint", "clarabel")
+    return {name: version(name) for name in names}
 
 
 def _key(task: Task) -> str:

@@ -77,7 +77,7 @@ class AllPaths(Law):
         return place.moved(state=state, chance=chance, counts=counts, batch=batch, heads=heads, values={})
 
     def picked(self, place: Place) -> Place:
-        """Every outcome once for every draw of clients and minibatches; counts and minibatches (S, C).
+        """Every outcome once for every draw of clients and minibatches; counts (S, 1, C), minibatches (S, C).
 
         Chances are (S,), or (S, n) where probabilities of data points differ.
         """
@@ -86,7 +86,7 @@ class AllPaths(Law):
             return place
         C, size, n = setup.problem.C, chance.shape[0], setup.start.shape[0]
         picks = draws(C, *(setup.sampling or ("without_replacement", C)))
-        counts = self.scope.on_device("counts", lambda: [c for c, _ in picks])
+        counts = self.scope.on_device("counts", lambda: [[c] for c, _ in picks])
         likely = self.scope.on_device("likely", lambda: [q for _, q in picks])
         fold, batch = len(picks), None
         if setup.minibatch is None:

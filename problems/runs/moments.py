@@ -91,7 +91,7 @@ class Moments:
             lack, sums = self.powers(fall, setup.E) if picked else (self.lack(fall, setup.E), None)
         update: Array = 0.0
         for counts, chance in draws(setup.problem.C, *(setup.sampling or ("without_replacement", setup.problem.C))):
-            drawn = xp.asarray([counts], dtype=xp.float64)
+            drawn = xp.asarray([[counts]], dtype=xp.float64)
             state = self.carried(self.carried(within, "end", counts=drawn), "update", counts=drawn)
             update = update + chance * self.lifted(self.rows(within, state, whole=False))
         return RoundMap(self.lifted(begin), fall, lack, sums, update), held
@@ -198,7 +198,7 @@ class Moments:
         wide = replace(self.scope, columns=self.width(state), constants={})
         terms: list[Array] = []
         for counts, chance in draws(setup.problem.C, *(setup.sampling or ("without_replacement", setup.problem.C))):
-            place = Place(state, ROUNDS, 0, counts=xp.asarray([counts], dtype=xp.float64))
+            place = Place(state, ROUNDS, 0, counts=xp.asarray([[counts]], dtype=xp.float64))
             for index, atom in measure.terms:
                 factor = self.scope.here(index, Place({}, 0, 0))
                 square = self.squared(atom, wide, place)

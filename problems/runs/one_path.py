@@ -81,8 +81,8 @@ def follow(
 ) -> Trajectory:
     """A run whose noise (1, n, C, d), or None, is `noise(t, k)`; each client takes part `participants(t)` times.
 
-    `participants` gives (1, C), or None where all take part; `uniform` numbers (1, n) from 0 to 1, below the chance of
-    heads where a coin shows them; `tell` hears how many rounds are done.
+    `participants` gives (1, n, C), or None where all take part; `uniform` numbers (1, n) from 0 to 1, below the chance
+    of heads where a coin shows them; `tell` hears how many rounds are done.
     """
     scope = scope_of(method, setup)
     law, measures = Drawn(scope, noise=noise, participants=participants, uniform=uniform), scope.rules.measures

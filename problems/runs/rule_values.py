@@ -209,7 +209,7 @@ class Scope:
         if place.counts is None:
             return xp.sum(self.wide(x), axis=-2, keepdims=True) / setup.problem.C
         drawn = place.counts / xp.sum(place.counts, axis=-1, keepdims=True)
-        return self.averaged(drawn[:, None, :, None], x)
+        return self.averaged(drawn[..., None], x)
 
     def weights(self, weights: Weights | None, place: Place) -> Array:
         """One weight per client, (S or 1, n, C)."""

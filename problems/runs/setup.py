@@ -103,7 +103,7 @@ class Place:
     k: int
     kick: Array = None  # (.., draws of the step times C, d), or one such array per draw
     rough: Array = None  # (.., C, d): what is on the diagonal of the Hessians' noise
-    counts: Array = None  # (S, C)
+    counts: Array = None  # (S, n or 1, C)
     heads: Array = None  # (S, n or 1): 1 or 0 by the side of this round's coin
     batch: Array = None  # (S, C): which minibatch each client drew, on the host
     values: Computed = field(

@@ -139,7 +139,7 @@ def by_rounds(law: Law, recorder: Recorder, ends: Ends, shortcut: Shortcut | Non
             break
         after = law.carried(inside.moved(values={}), "end")
         if after.counts is not None:  # who was not drawn keeps what it had
-            there = after.counts[:, None, :, None] > 0
+            there = after.counts[..., None] > 0
             kept = {name: xp.where(there, after.state[name], old) for name, old in after.own.items()}
             after = after.moved(state=after.state | kept)
         after = law.carried(after, "update")

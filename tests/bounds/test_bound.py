@@ -56,6 +56,17 @@ def test_a_theorem_is_its_terms_by_hand() -> None:
     assert [(c.condition, c.holds) for c in made.conditions] == [("mu <= L", True), ("0 <= t <= T", True)]
 
 
+def test_numbers_of_numpy_are_numbers() -> None:
+    import numpy as np
+
+    theorem = fa.statement("buttaci/thm4.1-I")
+    plain = theorem.bound(**CONSTANTS, t=3, T=100).value.exact
+    given = {**CONSTANTS, "L": np.int64(10), "G": np.float64(2), "S": np.float64(0.1), "sigma": np.float32(1)}
+    assert theorem.bound(**given, t=np.int64(3), T=100).value.exact == plain
+    with pytest.raises(fa.UserError, match="a finite number"):
+        theorem.bound(**{**CONSTANTS, "G": np.float64("nan")}, t=3, T=100)
+
+
 def test_constants_that_no_problem_has_are_said() -> None:
     with pytest.raises(fa.UserError, match="mu <= L"):
         fa.statement("buttaci/thm4.1-I").bound(**CONSTANTS | {"mu": 10**6}, t=3, T=100)

@@ -195,6 +195,22 @@ def test_points_meet_the_conditions_and_reach_their_boundary():
     assert any(q[gamma] == min(1 / (2 * q[a]), 1 / (q[b] + q[c])) for q in points)
 
 
+def test_points_on_an_equation_meet_the_other_bounds_and_the_sign_of_the_variable():
+    points = Sampler([a], (Eq(a, x), Le(a, 1))).points("equation", 100)
+    assert all(0 < point[a] == point[x] <= 1 for point in points)
+    inside = list(Sampler([x**2], (Ge(x, -1), Le(x, 1))).points("interval", 300))
+    assert len(inside) == 300
+    assert all(-1 <= point[x] <= 1 for point in inside)
+    assert decide(Le(a, 1), (Eq(a, b), Le(a, 1))).status != "false"
+    assert decide(Le(x**2, 1), (Ge(x, -1), Le(x, 1))).status == "true"
+
+
+def test_a_definition_keeps_what_the_domain_of_its_name_says():
+    whole, negative = Function("whole", integer=True, positive=True), Function("negative", negative=True)
+    assert decide(Ge(whole(0) ** 2, whole(0)), (Eq(whole(0), a),)).status != "false"
+    assert decide(Lt(negative(0), 1), (Eq(negative(0), x),)).status == "true"
+
+
 def test_draws_are_those_of_the_standard_library():
     one, two = random.Random("draws"), random.Random("draws")
     for count in (1, 2, 6, 9, 10, 300, 900) * 200:

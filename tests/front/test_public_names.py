@@ -210,9 +210,18 @@ def test_methods_from_a_file_run_too() -> None:
     assert fa.simulate("fedprox", own, alpha=0, **symbols)["gap"][-1] > 1e-6 * corrected["gap"][0]
 
 
+def test_every_repetition_draws_its_own_clients() -> None:
+    A, b, _ = problem()
+    sampled = f"{EXAMPLES / 'sampled_fedavg.py'}::sampled-fedavg"
+    made = fa.simulate(sampled, fa.Problem.quadratic(A, b), rounds=6, steps=1, gamma=0.05, participating=1, repeats=8)
+    assert len(np.unique(made["dist2"][:, -1])) > 4
+    assert len(np.unique(made["dist2"][:, 0])) == 1
+
+
 @pytest.mark.parametrize(
     ("change", "expected"),
     [
+        ({"rounds": 2.5}, "a whole number from 1 on"),
         ({"gamma": None}, "fedprox without gamma"),
         ({"gama": 1}, "did you mean gamma"),
         ({"rounds": 0}, "a whole number from 1 on"),

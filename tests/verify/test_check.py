@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -54,6 +55,14 @@ def test_the_terms_add_up_to_the_bound() -> None:
     side = answer.sides[0]
     assert len(side.terms) == 4
     assert sum(side.terms.values()) == pytest.approx(side.rhs)
+
+
+def test_a_bound_is_noiseless_only_where_all_its_noise_is_0() -> None:
+    from fedaudit.verify.recorded.bound_check import has_noise
+
+    several = fa.statement("fallah/lem4.3-bias")
+    assert has_noise(several, {"sigma_G": Fraction(0), "sigma_H": Fraction(1)})
+    assert not has_noise(several, {"sigma_G": Fraction(0), "sigma_H": Fraction(0)})
 
 
 def test_noise_makes_one_run_above_the_bound_a_matter_of_chance() -> None:

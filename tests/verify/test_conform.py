@@ -279,6 +279,20 @@ def test_every_deviation_is_a_change_that_can_be_read(method: str) -> None:
         compare(change.data, run, stop=True)
 
 
+def test_clients_that_are_drawn_in_every_round_are_no_draw() -> None:
+    run = {**draws(np.full(4, 0.25), 400), "sampled": np.tile([1.0, 1.0, 0.0, 0.0], (400, 1))}
+    sampling = fa.conform("fedprox", run).sampling
+    assert sampling is not None
+    assert not sampling.agrees
+
+
+def test_a_proximal_step_may_be_each_client_s_own() -> None:
+    from fedaudit.verify.conform.evaluation import _proximal
+
+    made = _proximal(lambda w, step: w / (1 + step), np.ones((2, 1)), np.array([[1.0], [3.0]]))
+    np.testing.assert_allclose(made, [[0.5], [0.25]])
+
+
 def test_the_fixture_fails_with_what_the_run_is_instead(fedaudit_conform: Any) -> None:
     from fedaudit.api.testing import NotConforming
 
@@ -324,6 +338,9 @@ def test_the_command_says_the_same_and_exits_with_1(
         (["fedavg", "loop.py::right", "gamm=0.1"], "gamm, which fedavg does not know"),
         (["fedavg", "loop.py::crashes"], "raised ZeroDivisionError"),
         (["fedavg", "empty.json"], "no rule can be compared"),
+        (["fedavg", "empty.json", "run=1"], "run, which fedavg does not know"),
+        (["fedavg", ".python/run.json"], "an object of numbers"),
+        (["nothing"], "one of fedavg"),
     ],
 )
 def test_what_cannot_be_compared_is_said_in_one_line(
@@ -336,6 +353,8 @@ def test_what_cannot_be_compared_is_said_in_one_line(
     Path("empty.json").write_text('{"x": [[1.0], [null]], "y": [[[0.5], [0.3]]], "gamma": 0.1}')
     Path("broken.npz").write_bytes(b"PK\x03\x04 nothing")
     Path("broken.json").write_text("[1, 2")
+    Path(".python").mkdir()
+    Path(".python/run.json").write_text("raise SystemExit(7)")
     assert main(["conform", *arguments]) == 2
     err = capsys.readouterr().err
     assert said in err

@@ -270,14 +270,18 @@ def _proves(statement: Statement, known: Mapping[str, Statement]) -> bool:
     return isinstance(prove(statement, known), Proof)
 
 
-def _may_prove(statement: Statement, known: Mapping[str, Statement]) -> bool:
+def _may_prove(statement: Statement, known: Mapping[str, Statement], above: frozenset[str] = frozenset()) -> bool:
+    """Whether its proof has premises for the kernel, as has all that it cites; `above`: what cites it, for a circle."""
+    if statement.id in above:
+        return False
+    above |= {statement.id}
     if not statement.follows_from:
         return statement.kind == "order" and statement.method == "order"
     ways = (replace(statement, follows_from=(way,)) for way in statement.follows_from)
     return any(
         all(name in known for name in way.follows_from[0].cites)
         and not premises(way, known)
-        and all(_may_prove(known[name], known) for name in way.follows_from[0].cites)
+        and all(_may_prove(known[name], known, above) for name in way.follows_from[0].cites)
         for way in ways
     )
 

@@ -108,7 +108,7 @@ def vector(tree: Tree, place: Place) -> Array:
         case "oracle":
             if run.losses is None or run.losses.prox is None:
                 raise Unknown("proximal points of the losses")
-            return run.losses.prox(_wide(vector(args[1], place), run), float(np.max(scalar(args[0], place))))
+            return _proximal(run.losses.prox, _wide(vector(args[1], place), run), scalar(args[0], place))
         case "mean":
             return _mean("own", args[0], place)
         case "sampled" | "shares":
@@ -170,11 +170,20 @@ def _gradient(tree: Tree, place: Place) -> Array:
 
 
 def _mean(kind: str, tree: Tree, place: Place) -> Array:
+    if kind in ("sampled", "shares") and not place.drawn.any():
+        raise Unknown("a client that was drawn in every round")
     weights = MEAN_WEIGHTS[kind][1](place.run, place.drawn, int(place.run.first[place.t]))
     values = _wide(vector(tree, place), place.run)
     # What an idle client has may not be a number, and 0 times that is none either.
     used = weights != 0
     return weights[used] @ values[used]
+
+
+def _proximal(prox: Callable[[Array, float], Array], w: Array, step: Any) -> Array:
+    """The proximal point of each client, whose step may be its own."""
+    steps = np.broadcast_to(np.ravel(step), len(w))
+    points = {size: prox(w, float(size)) for size in np.unique(steps)}
+    return np.stack([points[size][i] for i, size in enumerate(steps)])
 
 
 def _units(x: Array, run: Recording) -> Array:

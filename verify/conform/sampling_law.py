@@ -44,13 +44,13 @@ class SampleTest:
 
 
 def sample_test(run: Recording, stated: str) -> SampleTest | None:
-    """How often each client was drawn, with its binomial law; nothing where all take part or draws are few.
+    """How often each client was drawn, with its binomial law; nothing where all take part once or draws are few.
 
     The chance is that of the rarest client, times the number of clients: an upper bound for any dependence among them.
     Draws with and without replacement are both tried, and the kinder one counts.
     """
     draws = int(run.drawn.sum())
-    if stated == "any" or not run.sampling_recorded or draws < FEWEST or (run.drawn == run.drawn[:1]).all():
+    if stated == "any" or not run.sampling_recorded or draws < FEWEST or (run.drawn == 1).all():
         return None
     laws = {"uniform": np.full(run.clients, 1 / run.clients), "by weight": run.weights}
     chances = {name: _chance(run.drawn, law) for name, law in laws.items()}

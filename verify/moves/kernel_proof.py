@@ -150,8 +150,8 @@ def _accepted(
     """The kernel's word on a proposal, after its word on what that cites."""
     below: dict[str, Proof] = {}
     cites = proposal.get("cites", ())
-    if not isinstance(cites, list | tuple):
-        return Unproved("the kernel does not accept it: it cites no list")
+    if not isinstance(cites, list | tuple) or not all(isinstance(name, str) for name in cast("list[object]", cites)):
+        return Unproved("the kernel does not accept it: it cites no list of ids")
     for name in cast("Sequence[str]", cites):
         one = _prove(known[name], known, folder, above) if name in known and name not in above else None
         if not isinstance(one, Proof):

@@ -53,7 +53,8 @@ class Statistics:
 def statistics(reading: Reading, setting: Setting, seed: int, instances: int = 24) -> Statistics | None:
     """Sample the claim's left side; stop at the first look at which every instance is settled."""
     shape = setting.sampled_shape(reading) if isinstance(setting, Sampled) else None
-    if shape is None or not isinstance(setting, Sampled):
+    upper = reading.claim["then"][0][0] in ("<=", "<")  # what is compared below is whether the left side is above
+    if shape is None or not upper or not isinstance(setting, Sampled):
         return None
     rng = np.random.default_rng(seed_for(seed, reading.lowered.id, "statistics"))
     genome = draw(genes_of(reading, setting, shape), instances, rng)

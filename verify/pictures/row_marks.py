@@ -41,6 +41,8 @@ def tightest_at(row: Row | None, index: str) -> Mark | None:
     if sides is None:
         return None
     certificate = _part(_part(row, "hunt"), "tightest") or _part(_part(row, "verify"), "tightest")
+    if "instance" not in certificate:  # of a refuted row, whose instance is that of its certificate
+        return None
     instance = certificate["instance"]
     at = certificate["at"].get(index, instance.get("T", 1)) if index else instance.get("T", 1)
     sizes = ", ".join(f"{k} = {instance[k]}" for k in ("C", "d", "E") if k in instance)

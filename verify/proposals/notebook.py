@@ -99,8 +99,10 @@ class Notebook:
         if key in self.pending:
             return None  # it would rest on itself
         self.pending.add(key)
-        place = self._line(says, offered, under, quick)
-        self.pending.discard(key)
+        try:
+            place = self._line(says, offered, under, quick)
+        finally:  # whoever catches a refusal goes on with this notebook
+            self.pending.discard(key)
         if place is None:
             self.failed.add(mark)
             if trust:

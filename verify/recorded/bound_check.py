@@ -63,7 +63,7 @@ def check_bound(
     at = {index: Fraction(1 if index == "T" else first)} if index else {}
     needed = [n.name for n in ready.missing({**measured, **by_hand, **at})]
     # Bounds are computed in fractions: that of a float's printed digits is shorter than that of its 53 bits.
-    filled = {name: Fraction(repr(estimated[name].value)) for name in needed if name in estimated}
+    filled = {name: Fraction(repr(float(estimated[name].value))) for name in needed if name in estimated}
     held = {**by_hand, **filled}
     lacking = [n for n in ready.missing({**measured, **held, **at}) if n.name not in runs]
     if lacking:
@@ -324,7 +324,8 @@ def _is_random(statement: Statement, held: Mapping[str, Fraction]) -> bool:
 
 
 def has_noise(statement: Statement, held: Mapping[str, Fraction]) -> bool:
-    """Whether the bound is about stochastic gradients; they have no noise where its bound was given as 0."""
+    """Whether the bound is about stochastic gradients; they have no noise where all its bounds were given as 0."""
     several = (*statement.let, *statement.implicit)
     about = [a for a in several if (record := ASSUMPTIONS.get(a.name)) and record.about == "noise"]
-    return bool(about) and not any(held.get(s.name) == 0 for a in about for s in a.args)
+    bounds = [s.name for a in about for s in a.args]
+    return bool(about) and not (bounds and all(held.get(name) == 0 for name in bounds))

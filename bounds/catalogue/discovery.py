@@ -261,11 +261,17 @@ def _loaded(name: str) -> ModuleType:
         raise UserError(f"got {path}, expected a Python file that can be imported; do: check its name")
     module = importlib.util.module_from_spec(spec)
     _short_numbers(path)
+    other = sys.modules.get(module_name)
+    sys.modules[module_name] = module  # a dataclass looks its module up while it is made
     try:
         with _beside(path):
             spec.loader.exec_module(module)
     except (Exception, SystemExit) as error:  # the user's own code: any failure is theirs to see, in one line
         raise UserError(_failure(error, path)) from error
+    finally:  # another file may have the same name
+        del sys.modules[module_name]
+        if other is not None:
+            sys.modules[module_name] = other
     return module
 
 

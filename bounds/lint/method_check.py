@@ -82,7 +82,7 @@ def method_faults(method: Method) -> Iterator[Fault]:
 
 
 def _coins(method: Method) -> Iterator[Fault]:
-    """A round has one coin, with one chance for the whole run, and neither measures nor starts toss it."""
+    """A round draws its clients, and tosses one coin, with one chance for the whole run; measures and starts do not."""
     rules = [_rule(value) for block in method.phases.values() for value in block.values()]
     starts = [_rule(value) for block in (method.server, method.client) for value in block.values()]
     coins, others = (
@@ -91,6 +91,9 @@ def _coins(method: Method) -> Iterator[Fault]:
     )
     if others:
         yield Fault(f"a coin in a measure or a start of {method.id}", "it in rules of a round", "name what it changes")
+    if method.clock == "steps" and method.uses("sampled"):
+        what = f"clients that are drawn in {method.id}, whose clock counts steps"
+        yield Fault(what, "a clock that counts rounds", "take a mean over all clients")
     if coins and method.clock == "steps":
         yield Fault(f"a coin of {method.id}, whose clock counts steps", "a clock that counts rounds", "leave it out")
     chances = {coin.args[0] for coin in coins}

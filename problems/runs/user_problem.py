@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, TypedDict
+from typing import Any, TypedDict, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -84,7 +84,11 @@ class Problem:
             got = f"A of shape {matrices.shape} and b of shape {pull.shape}"
             raise fail(got, "A (C, d, d) or (C, d), b (C, d)", "make them agree")
         C, d = pull.shape
+        if not C:
+            raise fail("no clients", "one row of b for each of them", "add one")
         p = np.full(C, 1 / C) if weights is None else np.asarray(weights, dtype=float)
+        if p.shape != (C,):
+            raise fail(f"weights of shape {p.shape}", f"({C},)", "give one per client")
         if matrices.ndim == 2:
             slope, at = (p[:, None] * matrices).sum(0), (p[:, None] * pull).sum(0)
             best = at / slope if (slope > 0).all() else None
@@ -113,7 +117,11 @@ class Problem:
         if family not in families():
             raise fail(f"the family {family!r}", f"one of {', '.join(sorted(families()))}", "give one of them")
         chosen, rng = families()[family], np.random.default_rng(seed)
-        if not 1 <= dim <= chosen.dimensions:
+        if not isinstance(cast("object", clients), int) or clients < 1:
+            raise fail(f"clients = {clients}", "a whole number from 1 on", "give another number")
+        if not 0 < curvature < np.inf:
+            raise fail(f"curvature = {curvature}", "a number above 0", "give another number")
+        if not isinstance(cast("object", dim), int) or not 1 <= dim <= chosen.dimensions:
             raise fail(f"dim = {dim}", f"1 to {chosen.dimensions} dimensions of {family}", "give another number")
         sizes = {"C": clients, "d": dim, "K": 1, "kinks": 0, "own": 0}
         genes = {gene.name: _some(gene, rng) for gene in (along("start", "real", sizes, "d"), *chosen.genes(sizes))}
@@ -136,6 +144,8 @@ class Problem:
         0.5
         """
         listed = [_listed(client) for client in clients]
+        if not all(listed) or not listed:
+            raise fail("a table without points", "one point or more for every client", "add one")
         x = [np.array([_floats(point["x"]) for point in points]) for points in listed]
         g = [np.array([_floats(point["g"]) for point in points]) for points in listed]
         f = [np.array(_floats([point["f"] for point in points])) for points in listed]

@@ -8,11 +8,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from places import ROOT
 
 import fedaudit as fa
 from fedaudit.bounds.catalogue.discovery import statements
 from fedaudit.bounds.language.assumptions import ASSUMPTIONS
 from fedaudit.bounds.language.method import Method
+from fedaudit.bounds.lint.method_check import method_faults
 from fedaudit.bounds.lint.wellformed import faults
 from fedaudit.cli import main
 
@@ -98,6 +100,13 @@ def test_a_slip_is_a_finding_and_one_line_before_any_move(
     with pytest.raises(fa.UserError) as said:
         fa.hunt(statement)
     assert str(said.value) == f"{statement.id}: {SLIPS[slip]}"
+
+
+def test_clients_are_drawn_in_rounds_alone() -> None:
+    method = fa.load(ROOT / "examples" / "sampled_fedavg.py")[0].method
+    assert isinstance(method, Method)
+    assert not list(method_faults(method))
+    assert any("whose clock counts steps" in fault.got for fault in method_faults(replace(method, clock="steps")))
 
 
 def test_an_unknown_name_is_one_finding_wherever_it_stands(tmp_path: Path) -> None:

@@ -7,6 +7,8 @@ import inspect
 import re
 import sys
 import time
+from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -208,6 +210,29 @@ def test_methods_from_a_file_run_too() -> None:
     corrected = fa.simulate(scaffold, own, eta_g=1, **symbols)
     assert corrected["gap"][-1] < 1e-9 * corrected["gap"][0]  # drift is gone; FedAvg's is not
     assert fa.simulate("fedprox", own, alpha=0, **symbols)["gap"][-1] > 1e-6 * corrected["gap"][0]
+
+
+@pytest.mark.parametrize(
+    ("wrong", "expected"),
+    [
+        (lambda: fa.Problem.quadratic(A=np.ones((0, 1)), b=np.ones((0, 1))), "one row of b"),
+        (lambda: fa.Problem.quadratic(A=[[1.0]], b=[[1.0]], weights=[0.5, 0.5]), "one per client"),
+        (lambda: fa.Problem.drawn("bent", clients=0), "a whole number from 1 on"),
+        (lambda: fa.Problem.drawn("bent", clients=2, curvature=0), "a number above 0"),
+        (lambda: fa.Problem.table([]), "one point or more"),
+    ],
+)
+def test_a_problem_that_is_none_is_one_line(wrong: Callable[[], fa.Problem], expected: str) -> None:
+    with pytest.raises(ValueError, match=expected):
+        wrong()
+
+
+def test_a_file_of_ones_own_may_define_dataclasses(tmp_path: Path) -> None:
+    file = tmp_path / "own.py"
+    before = "from __future__ import annotations\nfrom dataclasses import dataclass\n"
+    file.write_text(f"{before}@dataclass\nclass Own:\n    x: int = 1\n" + (EXAMPLES / "scaffold.py").read_text())
+    assert fa.load(file)
+    assert "fedaudit_user_own" not in sys.modules
 
 
 def test_every_repetition_draws_its_own_clients() -> None:

@@ -166,7 +166,8 @@ def read_graph(node: Node, claim: Claim) -> World:
     hom = summed(weights[frozenset(pair)] for pair in permutations(range(C), 2)) / (2 * C * (C - 1))
     values = {"C": fmpq(C), "hom": hom, "spectrum": summed(L[i][i] for i in range(C))}
     signs = {"nonnegative_weights": all(w >= 0 for w in weights.values())}
-    if "v" in fields:
+    if fields.keys() & {"v", "u", "lam"}:
+        fields = node.fields("C weights v u lam")  # all of them or none
         (v, u), lam = (fields[name].vector(C) for name in "vu"), fields["lam"].rational()
         Lv, Lu = ([dot(row, x) for row in L] for x in (v, u))
         values |= {"form": dot(v, Lv), "eigenform": dot(u, Lu), "lam": lam, "length2": norm2(u)}

@@ -99,7 +99,7 @@ class Glossary(dict[Basic, Entry]):
         return quantity
 
 
-def several(owner: str, name: str, value: object, kind: type | UnionType) -> tuple[Any, ...]:
+def several(owner: str, name: str, value: object, kind: type | UnionType) -> tuple[object, ...]:
     """The parts of a field that holds several things of one kind; `UserError` where it is something else."""
     what, sample = PARTS[kind]
     whole = cast("tuple[object, ...]", value) if isinstance(value, tuple) else (value,)

@@ -20,7 +20,7 @@ from .vectors import ANY, Charge, Over, Scalar, under_mean
 class Client:
     """The letter of a client, where a field of an atom names one."""
 
-    letter: Any
+    letter: object
 
 
 Latex = Callable[[Any], str]  # how a vector or a formula is printed
@@ -79,7 +79,7 @@ class Atom:
         """Whether it is about a client's own loss."""
         return self.own
 
-    def scalars(self) -> Iterator[Any]:
+    def scalars(self) -> Iterator[object]:
         """Every formula that it speaks of."""
         return scalars_of(self.number)
 
@@ -120,7 +120,7 @@ class Plain(Atom):
     __slots__ = ()
     own = False
 
-    def scalars(self) -> Iterator[Any]:
+    def scalars(self) -> Iterator[object]:
         yield from ()
 
     def denominators(self) -> Iterator[Expr]:

@@ -313,7 +313,7 @@ class Bound(Atom):
     own = False
     on_every_path = False
     assumption: Assumption
-    at: tuple[tuple[Any, Any], ...] = ()  # other values of its indices
+    at: tuple[tuple[object, Any], ...] = ()  # other values of its indices
     over: Over = "one"
 
     def said(self, latex: Latex) -> str:
@@ -340,7 +340,7 @@ class Bound(Atom):
                 values[str(index)] = Client(value) if index in (i, j) and value in (i, j) else value
         return {"name": self.assumption.name, **({"at": values} if values else {})}
 
-    def scalars(self) -> Iterator[Any]:
+    def scalars(self) -> Iterator[object]:
         yield self.relation
 
     def denominators(self) -> Iterator[Expr]:
@@ -472,12 +472,12 @@ class Short(Atom):
         return Number(((self.G**2, ("one",)),)) - norm2(self.x)
 
 
-def lipschitz(x: Vector, y: Vector, L: Any, over: Over = "one", times: Any = 1) -> tuple[tuple[Any, Atom], ...]:
+def lipschitz(x: Vector, y: Vector, L: Any, over: Over = "one", times: Any = 1) -> tuple[tuple[object, Atom], ...]:
     """|grad f_i(x) - grad f_i(y)|^2 <= L^2 |x - y|^2 from the parabolas above and below f_i, `times` a number.
 
     f_i + L/2 |.|^2 is convex and 2L-smooth: its gradients are co-coercive, by a step from each point towards the other.
     """
-    bundle: list[tuple[Any, Atom]] = []
+    bundle: list[tuple[object, Atom]] = []
     for a, b in ((x, y), (y, x)):
         end = b - (grad(b) - grad(a) + L * (b - a)) / (2 * L)
         bundle.append((2 * L * times, Smooth(b, end, L, over, named="descent")))

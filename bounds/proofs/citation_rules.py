@@ -39,10 +39,10 @@ def granted(citing: Statement, cited: Statement, values: Sequence[Pairs]) -> Ite
             yield f"{cited.id}'s {one.name}, with other constants or at other indices than here"
 
 
-def _said(one: Assumption, citing: Statement, values: Sequence[Pairs]) -> tuple[Any, ...]:
+def _said(one: Assumption, citing: Statement, values: Sequence[Pairs]) -> tuple[object, ...]:
     """What an assumption says where it is cited: its name, constants, relation and ranges, with the values put in."""
 
-    def written(expr: Any) -> Any:
+    def written(expr: object) -> Any:
         for pairs in values:
             expr = put_in(sympify(expr), pairs)
         return citing.defined(sympify(expr))

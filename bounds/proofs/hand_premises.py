@@ -210,7 +210,7 @@ def _signs(statement: Statement, argument: Argument, named: set[Expr]) -> Iterat
     steps = {q.func for q in (*method.steps(), *method.before)}
     even = any(frame.charges[SIGN] is None for frame in frames)  # the setting is about plain means
     claims = [item.claim for item in walk((*argument.steps, *argument.bounds))]
-    spoken_of: dict[Any, Any] = {q.func: q for c in claims for q in c.atoms(AppliedUndef) if q.func not in steps}
+    spoken_of: dict[object, Any] = {q.func: q for c in claims for q in c.atoms(AppliedUndef) if q.func not in steps}
     spoken_of |= {q: q for c in claims for q in c.free_symbols - numbers - named if not q.is_integer}
     for head, quantity in sorted(spoken_of.items(), key=lambda pair: str(pair[1])):  # sets have no order of their own
         if not quantity.is_nonnegative:

@@ -36,7 +36,7 @@ def _not_kept(frame: Frame, x: Vector, form: Callable[[Any], Vector]) -> str:
     letters = {leaf: f"x{n}" for n, leaf in enumerate(dict.fromkeys((*leaves, k)))}
     reader = Reader(frame, Ring(tuple(letters.values())), letters, (t, k))
 
-    def same(reader: Reader, when: When, step: Any) -> bool:
+    def same(reader: Reader, when: When, step: object) -> bool:
         left, right = (reader.vector(y, when, str(i)) for y in (x, form(step)))
         return not (left - right).terms
 
@@ -58,5 +58,5 @@ def _not_kept(frame: Frame, x: Vector, form: Callable[[Any], Vector]) -> str:
     return "" if same(replace(reader, at=(t, end)), "updated", end) else "not after a round"
 
 
-def _speaks_of(formula: Any, x: Vector) -> bool:
+def _speaks_of(formula: object, x: Vector) -> bool:
     return formula == x or any(_speaks_of(arg, x) for arg in getattr(formula, "args", ()) if isinstance(arg, Vector))

@@ -29,7 +29,7 @@ def refusals(statement: Statement, goal: View, argument: Argument, cited: Sequen
     for known in dict.fromkeys(knowns_of(argument)):
         if known.kind == "cited" and not _as_cited(known, views.get(known.because)):
             yield Refused(f"{known.because} is not used as it stands there: {known.claim}, {', '.join(known.assumes)}")
-    meant: dict[Any, Any] = {}
+    meant: dict[object, Any] = {}
     for known in shown_in(argument):
         if any(meant.setdefault(name, number) != number for name, number in known.rule.frame.names.items()):
             yield Refused(f"{known.because} gives another meaning to a name of this proof")

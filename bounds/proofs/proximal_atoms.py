@@ -211,7 +211,7 @@ class Largest(Owed):
     over: Over = "one"
     owed: tuple[Charge, ...] = ()
 
-    def scalars(self) -> Iterator[Any]:
+    def scalars(self) -> Iterator[object]:
         yield self.quantity
 
     def denominators(self) -> Iterator[Expr]:

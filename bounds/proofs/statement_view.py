@@ -18,7 +18,7 @@ def view(statement: Statement, substitute: Mapping[Any, Any] | None = None, with
     """`statement` with its definitions written out; cited `within` another, with that one's values and choices in."""
     pairs = tuple((substitute or {}).items())
 
-    def write(expr: Any) -> Any:
+    def write(expr: object) -> Any:
         return write_out(expr, statement, pairs, within)
 
     requires = [write(condition) for condition in statement.when]
@@ -36,14 +36,16 @@ def view(statement: Statement, substitute: Mapping[Any, Any] | None = None, with
 
 
 def relations_of(
-    statement: Statement, pairs: tuple[tuple[Any, Any], ...] = (), within: Statement | None = None
+    statement: Statement, pairs: tuple[tuple[object, Any], ...] = (), within: Statement | None = None
 ) -> tuple[Relational, ...]:
     """The relations that the `view` of a statement has."""
     written = (write_out(relation, statement, pairs, within) for relation in statement.relations)
     return tuple(r for r in written if isinstance(r, Relational))
 
 
-def write_out(expr: Any, statement: Statement, pairs: tuple[tuple[Any, Any], ...], within: Statement | None) -> Any:
+def write_out(
+    expr: object, statement: Statement, pairs: tuple[tuple[object, Any], ...], within: Statement | None
+) -> Any:
     written = statement.defined(expr)
     if within is not None:
         written = within.defined(put_in(written, pairs))

@@ -187,7 +187,7 @@ def _needed(method: Method) -> list[str]:
     return list(needed)
 
 
-def _known(method: Method, symbols: Mapping[str, Any]) -> None:
+def _known(method: Method, symbols: Mapping[str, object]) -> None:
     """Raises `UserError` for a name that neither the rules nor a recorded run have."""
     from fedaudit.verify.conform.recording import OWN
 

@@ -260,12 +260,12 @@ _ARITHMETIC: Arithmetic[Any] = Arithmetic(
 )
 
 
-def server_scalars(run: Recording, t: int, drawn: Array) -> dict[str, Any]:
+def server_scalars(run: Recording, t: int, drawn: Array) -> dict[str, object]:
     """What the scalars of a rule are in round t; E is the mean over those that were drawn, as `E_mean`."""
     share = run.weights * drawn
     E_mean = float((share * run.steps[t]).sum() / share.sum()) if share.sum() else float(run.steps[t].mean())
     plain = float(run.steps[t][drawn > 0].mean()) if share.sum() else E_mean
-    values: dict[str, Any] = {
+    values: dict[str, object] = {
         "E_plain": plain,
         "C": run.clients,
         "m": float(drawn.sum()),
@@ -295,7 +295,7 @@ def at_round(name: str, array: Array, t: int, run: Recording) -> Any:
     )
 
 
-def local_scalars(values: Mapping[str, Any], run: Recording, t: int, k: int) -> dict[str, Any]:
+def local_scalars(values: Mapping[str, Any], run: Recording, t: int, k: int) -> dict[str, object]:
     """The values of scalars at local step k of round t; E is each client's own number of local steps."""
     here = {**values, "E": run.steps[t][:, None]}
     for name, array in run.scalars.items():

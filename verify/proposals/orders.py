@@ -290,7 +290,7 @@ def _needed(branch: Branch, tree: Tree, upper: bool, picks: Picks) -> Iterator[T
 
 def _solved(
     target: Exponent, columns: Sequence[tuple[Json, Exponent, bool]], strict: bool
-) -> list[tuple[int, Any]] | None:
+) -> list[tuple[int, object]] | None:
     """Non-negative multiples of the columns that add up to the target; if strict, one of what moves."""
     import z3
 

@@ -58,7 +58,7 @@ class Found:
         (derivation,) = self.statement.follows_from
         return written_ways(self.statement, {self.statement.id: self.statement}, self.derived.steps, derivation.cites)
 
-    def row(self) -> dict[str, Any]:
+    def row(self) -> dict[str, object]:
         return {
             "id": self.statement.id,
             "status": self.status,
@@ -83,7 +83,7 @@ class NotFound:
     def status(self) -> Literal["not-found"]:
         return "not-found"
 
-    def row(self) -> dict[str, Any]:
+    def row(self) -> dict[str, object]:
         tried = [one.row() for one in self.tried]
         return {"id": self.statement.id, "status": self.status, "why": self.why, "tried": tried, "certificate": None}
 

@@ -72,7 +72,7 @@ def _frames_of_papers() -> tuple[Frame, ...]:
     return tuple({id(value): value for value in values if isinstance(value, Frame)}.values())
 
 
-def meaning(frame: Frame, quantity: Any) -> tuple[Any, Number] | None:
+def meaning(frame: Frame, quantity: object) -> tuple[object, Number] | None:
     """What a quantity is in the frame; None of a number, and of what is no expectation at a place."""
     try:
         return frame.meaning(quantity)
@@ -80,7 +80,7 @@ def meaning(frame: Frame, quantity: Any) -> tuple[Any, Number] | None:
         return None
 
 
-def letters(method: Method, statement: Statement) -> tuple[Any, Any, Any, Any]:
+def letters(method: Method, statement: Statement) -> tuple[object, Any, Any, Any]:
     """The paper's own letters for the round, the local step, the client and another client."""
     own = {common: letter for letter, common in method.names.items()}
     integers = {s.name: s for s in statement.glossary if isinstance(s, Symbol) and s.is_integer}

@@ -32,7 +32,7 @@ MOST = 8_000  # unknowns
 class Question:
     """Which multipliers of these atoms, products of the generators up to a degree, add up to the claim?"""
 
-    claim: Any
+    claim: object
     frame: Frame
     atoms: tuple[Atom, ...]
     generators: tuple[Expr, ...]

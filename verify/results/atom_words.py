@@ -24,7 +24,7 @@ OVER = {"one": "", "mean": ", averaged over the clients", "squares": ", summed w
 class ProofPrinter(Printer):
     """Vectors of a proof, where a mean often stands inside what is said of a client: its index is another letter."""
 
-    def vector(self, value: Any) -> str:
+    def vector(self, value: object) -> str:
         if not isinstance(value, Vector) or value.op != "mean":
             return Printer.vector(self, value)
         inside = self.factor(value.args[0])
@@ -44,16 +44,16 @@ def _is_constant(atom: tuple[Any, ...]) -> bool:
     return op in CONSTANTS or (bool(args) and len(vectors) == len(args) and all(x.op in CONSTANTS for x in vectors))
 
 
-def vector_words(x: Any, printer: Printer) -> str:
+def vector_words(x: object, printer: Printer) -> str:
     """A vector between dollar signs."""
     return f"${printer.vector(x)}$"
 
 
-def in_words(multiplier: Any, atom: Atom, printer: Printer) -> str:
+def in_words(multiplier: object, atom: Atom, printer: Printer) -> str:
     """One inequality that a line rests on: which, where, over which mean, and times what."""
     times = "" if multiplier == 1 else f", times ${printer.scalar(multiplier)}$"
     return f"{atom.said(lambda part: _latex(part, printer))}{OVER.get(atom.over, '')}{times}"
 
 
-def _latex(part: Any, printer: Printer) -> str:
+def _latex(part: object, printer: Printer) -> str:
     return printer.vector(part) if isinstance(part, Vector) else printer.scalar(part)

@@ -79,7 +79,7 @@ def _measured(method: Method, glossary: Glossary, text: str) -> Any:
         raise UserError(
             text, f"one of {', '.join(map(str, measures.values()))}", "write it like 'gap(T)' or 'dist2(0)'"
         )
-    at: list[Any] = []
+    at: list[object] = []
     for index in indices:
         if not index.isdigit() and index != "T":
             raise UserError(text, "numbers or T as indices", "write it like 'gap(T)' or 'dist2(0)'")

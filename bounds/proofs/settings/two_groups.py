@@ -52,7 +52,7 @@ class Groups:
     def charges(self) -> tuple[Charge, ...]:
         return (("two_groups", (self.mu, self.G)), ("equal_weights", ()))
 
-    def scalars(self) -> tuple[Any, ...]:
+    def scalars(self) -> tuple[object, ...]:
         return self.mu, self.G, self.idle, self.begins
 
 

@@ -19,7 +19,7 @@ LETTERS = (Symbol("t"), Symbol("k"), Symbol("i"), Symbol("l"))
 direction = grad(vector("w_m", "w^{(m)}"))  # of a client, at its own point
 
 
-def sizes(clients: Any) -> tuple[Any, Any]:
+def sizes(clients: object) -> tuple[Any, Any]:
     """Local steps, of which nothing speaks, and clients."""
     return Symbol("E"), clients
 

@@ -11,6 +11,7 @@ import subprocess
 import sys
 import time
 from contextlib import nullcontext
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -682,3 +683,14 @@ def test_a_crash_of_the_kernel_is_no_answer(monkeypatch, capsys: pytest.CaptureF
 def test_words_of_strangers_become_one_line() -> None:
     assert certificates.line("a\n\tb\x1b[0m\ud800") == "a b\\x1b[0m\\ud800"
     assert len(certificates.line("x" * 5000)) == 300
+
+
+def test_statements_that_cite_one_another_in_a_circle_prove_nothing() -> None:
+    known = catalogue()
+    one, other = known["buttaci/thm4.1-I"], known["buttaci/lemB.2"]
+    (way,) = other.follows_from
+    proof: Any = way.proof
+    more = replace(way, cites=(*way.cites, one.id), proof=lambda goal, *cited: proof(goal, *cited[:-1]))
+    circle = replace(other, follows_from=(more,))
+    assert certificates._may_prove(one, known)
+    assert not certificates._may_prove(one, {**known, other.id: circle})

@@ -602,3 +602,8 @@ def test_a_solver_that_is_not_there_is_said_in_one_line(name: str, capsys: pytes
     assert code == 2
     assert said.startswith(f"fedaudit: got --solver {name}")
     assert "CLARABEL" in said
+
+
+def test_a_measure_is_asked_of_a_method_and_not_of_a_claim() -> None:
+    with pytest.raises(fa.UserError, match=r"a measure beside buttaci/lem4\.1"):
+        fa.worst(fa.statement("buttaci/lem4.1"), measure="gap(T)", scale="dist2(0)", T=1)
